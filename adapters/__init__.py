@@ -1,0 +1,1 @@
+"""Third-party environments behind the harness's `Environment`: one folder each."""

@@ -1,0 +1,48 @@
+"""Files appear whole or not at all: written to a temporary name in the same folder, renamed on success."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from harness.errors import DataError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A binary file that takes the place of `path` when the block ends well, and vanishes when it does not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes files that only their owner can read; results are meant to be shared.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_bytes(source: str | Path) -> bytes:
+    """The bytes of a file, unpacked if gzipped; `-` reads standard input.
+
+    Raises:
+        DataError: If the file is missing, unreadable, or a broken gzip stream.
+    """
+    try:
+        data = sys.stdin.buffer.read() if str(source) == "-" else Path(source).read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise DataError(source, "", f"cannot be read: {reason}") from error

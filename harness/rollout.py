@@ -1,0 +1,160 @@
+"""Drivers without a network: play one episode or a batch of them with given agents and users, or replay a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
+
+from harness.environment import ToolSpec
+from harness.episode import AgentTurn, Case, Episode, Finished, Need, UserTurn
+from harness.errors import EnvironmentFault
+from harness.messages import Message, content_text
+from harness.protocol import Protocol
+from harness.state import State
+from harness.trajectory import Recording, Trajectory
+
+Agent = Callable[[list[Message], Sequence[ToolSpec]], Message]
+"""Answers one agent turn."""
+UserModel = Callable[[list[Message]], str]
+"""Answers one user turn with the user model's raw text."""
+Generate = Callable[[list[AgentTurn]], list[Message]]
+"""Answers many agent turns at once, in order: what an inference engine offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A finished episode and the state it left."""
+
+    trajectory: Trajectory
+    final_state: State | None
+    """None if the environment could not export it; the outcome says so then."""
+
+
+def read_out(episode: Episode) -> Played:
+    """The record and final state of a finished episode; frees its environment."""
+    try:
+        state = episode.environment.state() if episode.environment is not None else None
+    except EnvironmentFault:
+        # The outcome already tells of the fault: whatever broke the export broke the judge as well.
+        state = None
+    finally:
+        episode.close()
+    return Played(episode.trajectory, state)
+
+
+def play(case: Case, protocol: Protocol, agent: Agent, user: UserModel | None = None, **record: Any) -> Played:
+    """Play one episode to its end.
+
+    Args:
+        record: `run` and `model`, for the trajectory.
+    Raises:
+        ValueError: If the case needs a user and none is given.
+    """
+    episode = Episode(case, protocol, **record)
+    need = episode.start()
+    while not isinstance(need, Finished):
+        match need:
+            case AgentTurn(messages, tools):
+                need = episode.agent(agent(messages, tools))
+            case UserTurn(messages):
+                if user is None:
+                    raise ValueError(f"{case.id}: a simulated user is needed and none was given")
+                need = episode.user(user(messages))
+            case _:
+                assert_never(need)
+    return read_out(episode)
+
+
+def play_batch(
+    cases: Iterable[Case],
+    protocol: Protocol,
+    generate: Generate,
+    user: UserModel | None = None,
+    *,
+    at_once: int = 512,
+    **record: Any,
+) -> Iterator[Played]:
+    """Play many episodes, one `generate` call per round over all that wait for the agent (the RL driver).
+
+    Args:
+        at_once: Live episodes; a finished one is replaced by the next case, so that batches stay full.
+    Yields:
+        Finished episodes, in the order in which they end.
+    Raises:
+        ValueError: If `generate` answers with another number of messages than turns, or a user is missing.
+    """
+    waiting: list[tuple[Episode, AgentTurn]] = []
+    source = iter(cases)
+
+    def settle(episode: Episode, need: Need) -> Played | None:
+        while isinstance(need, UserTurn):
+            if user is None:
+                raise ValueError(f"{episode.case.id}: a simulated user is needed and none was given")
+            need = episode.user(user(need.messages))
+        if isinstance(need, Finished):
+            return read_out(episode)
+        waiting.append((episode, need))
+        return None
+
+    def admit() -> Iterator[Played]:
+        while len(waiting) < at_once:
+            case = next(source, None)
+            if case is None:
+                return
+            episode = Episode(case, protocol, **record)
+            if (played := settle(episode, episode.start())) is not None:
+                yield played
+
+    try:
+        yield from admit()
+        while waiting:
+            batch, waiting[:] = list(waiting), []
+            messages = generate([turn for _, turn in batch])
+            if len(messages) != len(batch):
+                raise ValueError(f"generate answered {len(messages)} of {len(batch)} turns")
+            for (episode, _), message in zip(batch, messages, strict=True):
+                if (played := settle(episode, episode.agent(message))) is not None:
+                    yield played
+            yield from admit()
+    finally:
+        for episode, _ in waiting:
+            episode.close()
+
+
+def replay(case: Case, protocol: Protocol, recording: Recording) -> Played:
+    """Feed a recording to a fresh episode; every call is executed again, as recorded (DESIGN section 6).
+
+    Recorded tool and system messages are ignored. Where the episode wants the agent and the recording has a user
+    message of its own, the agent's turn is over; where it wants a reply and none is left, it is finished as it stands.
+    """
+    # A recording already holds what its protocol kept: nothing is dropped again.
+    episode = Episode(case, replace(protocol, calls_per_step="all"))
+    need = episode.start()
+    # User messages that the episode spoke itself since the agent's last: the recording holds them too.
+    own = _user_messages(episode)
+    for message in recording.messages:
+        if isinstance(need, Finished):
+            break
+        if message["role"] == "assistant":
+            if isinstance(need, UserTurn):
+                need = episode.said("")
+            if isinstance(need, AgentTurn):
+                before = _user_messages(episode)
+                need = episode.agent(message)
+                own = _user_messages(episode) - before
+        elif message["role"] == "user":
+            if isinstance(need, AgentTurn) and own > 0:
+                own -= 1
+                continue
+            if isinstance(need, AgentTurn):
+                need = episode.end_turn()
+            if isinstance(need, UserTurn):
+                need = episode.said(content_text(message.get("content")))
+    if not isinstance(need, Finished):
+        episode.finish()
+    return read_out(episode)
+
+
+def _user_messages(episode: Episode) -> int:
+    return sum(1 for message in episode.trajectory.messages if message["role"] == "user")

@@ -1,0 +1,1 @@
+"""Trajectories become checkpoints: SFT and REINFORCE++."""
