@@ -2,7 +2,9 @@
 
     episode = Episode(case, protocol)
     need = episode.start()
-    # AgentTurn(messages, tools) -> episode.agent(message);  UserTurn(messages) -> episode.user(text);  Finished(outcome)
+    # AgentTurn(messages, tools) -> need = episode.agent(message)
+    # UserTurn(messages)         -> need = episode.user(text)
+    # Finished(outcome)
 
 Drivers (Inspect, batches, replay, tests) share it, so that they cannot drift apart. A driver's mistake raises
 `EpisodeMisuse`; an agent's mistake is data, answered by the rule of the protocol.
@@ -243,7 +245,8 @@ class Episode:
     def _execute(self, call: Call) -> ToolResult:
         if call.slip is not None:
             return ToolResult(f"Error: {call.problem}.", ToolStatus.UNKNOWN_TOOL)
-        assert self.environment is not None and call.arguments is not None
+        assert self.environment is not None
+        assert call.arguments is not None
         result = self.environment.call(call.name, call.arguments)
         step, turn = self.trajectory.steps, max(self._turn, 0)
         self.trajectory.calls.append(ExecutedCall(turn, step, call.name, call.arguments, result))

@@ -1,0 +1,1 @@
+"""Tests mirror the rooms; each is named after a behaviour."""
