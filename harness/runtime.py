@@ -1,0 +1,184 @@
+"""Load, instantiate, call, export and check generated code: what both levels do, one in this process, one in a child.
+
+Runs inside children of the isolation level, so it imports only the standard library and `harness.state`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import linecache
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.state import NotExportable, encode
+
+MODULE = "dynamic_env"
+"""Module name of generated code, as in the release."""
+
+Importer = Callable[..., Any]
+
+
+class ProgramError(Exception):
+    """Generated code that cannot be loaded or instantiated."""
+
+
+def namespace(name: str, importer: Importer | None = None) -> dict[str, Any]:
+    """Fresh module globals; `importer` replaces `__import__` for the code that runs in them."""
+    import builtins
+
+    names = dict(vars(builtins))
+    if importer is not None:
+        names["__import__"] = importer
+    return {"__name__": name, "__builtins__": names}
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled(source: str, filename: str) -> types.CodeType:
+    """The code object of `source`; kept, since compiling an environment costs more than running an episode's calls."""
+    return compile(source, filename, "exec", dont_inherit=True)
+
+
+def load_class(source: str, class_name: str, importer: Importer | None = None) -> type:
+    """The environment class that `source` defines.
+
+    Raises:
+        ProgramError: If the source does not compile or run, or defines no such class.
+    """
+    filename = f"<{MODULE}.{class_name}>"
+    module = types.ModuleType(MODULE)
+    vars(module).update(namespace(MODULE, importer))
+    # Dataclasses with string annotations look their module up by name; tracebacks look the source up.
+    sys.modules[MODULE] = module
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        exec(compiled(source, filename), vars(module))
+    except MemoryError:
+        raise
+    except BaseException as error:
+        _reraise_interrupt(error)
+        raise ProgramError(f"environment source fails: {describe(error)}") from error
+    loaded = vars(module).get(class_name)
+    if not isinstance(loaded, type):
+        raise ProgramError(f"environment source defines no class {class_name}")
+    return loaded
+
+
+def instantiate(cls: type, config: Any) -> Any:
+    """An instance in its initial state, as the release makes one: constructor, then every key as an attribute.
+
+    Args:
+        config: A copy that the instance may keep.
+    Raises:
+        ProgramError: If the constructor fails both with and without the configuration.
+    """
+    try:
+        try:
+            instance = cls(config)
+        except TypeError:
+            instance = cls()
+        for key, value in config.items():
+            setattr(instance, key, value)
+    except MemoryError:
+        raise
+    except BaseException as error:
+        _reraise_interrupt(error)
+        raise ProgramError(f"{cls.__name__} does not take its configuration: {describe(error)}") from error
+    return instance
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a method call gave: its result as text, or what it raised."""
+
+    text: str
+    raised: bool
+
+
+def call(instance: Any, name: str, arguments: Mapping[str, Any], observation: str) -> Called:
+    """Call a method with the arguments as they came.
+
+    Args:
+        observation: `python`: `str(result)`, as the release shows it; `json`: JSON.
+    """
+    try:
+        result = getattr(instance, name)(**arguments)
+        return Called(observe(result, observation), raised=False)
+    except MemoryError:
+        raise
+    except BaseException as error:
+        _reraise_interrupt(error)
+        return Called(f"Error: {describe(error)}", raised=True)
+
+
+def observe(result: Any, observation: str) -> str:
+    """A tool's result as the agent reads it."""
+    if observation == "json":
+        return json.dumps(result, ensure_ascii=False, default=str)
+    return str(result)
+
+
+def export(instance: Any) -> bytes:
+    """The state of an instance: its attributes but for dunders, as canonical bytes.
+
+    Raises:
+        NotExportable: If an attribute has no canonical form.
+    """
+    return encode({key: value for key, value in vars(instance).items() if not key.startswith("__")})
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one check function did."""
+
+    passed: bool
+    error: str | None
+    mutated: bool
+
+
+def run_check(function: str, initial: Any, final: Any, final_bytes: bytes, importer: Importer | None = None) -> Checked:
+    """Run one check function on states it may keep.
+
+    Args:
+        function: Source that defines `check_func(final_state)`.
+        final_bytes: Canonical bytes of `final`, to tell whether the check changed it.
+    """
+    globals_ = namespace("check", importer)
+    globals_["initial_state"] = initial
+    try:
+        exec(compiled(function, "<check>"), globals_)
+        check_func = globals_.get("check_func")
+        if not callable(check_func):
+            return Checked(False, "defines no check_func(final_state)", False)
+        answer = check_func(final)
+    except MemoryError:
+        raise
+    except BaseException as error:
+        _reraise_interrupt(error)
+        return Checked(False, f"raised {describe(error)}", False)
+    try:
+        mutated = encode(final) != final_bytes
+    except NotExportable:
+        mutated = True
+    if type(answer) is not bool:
+        return Checked(False, f"returned {type(answer).__name__}, not a bool", mutated)
+    return Checked(answer, None, mutated)
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line. Never fails, whatever its `__str__` does."""
+    try:
+        text = str(error)
+    except BaseException as inner:
+        _reraise_interrupt(inner)
+        text = "no text"
+    return f"{type(error).__name__}: {text[:2000]}" if text else type(error).__name__
+
+
+def _reraise_interrupt(error: BaseException) -> None:
+    """Ctrl-C is the user's, not the program's."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error

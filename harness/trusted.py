@@ -1,0 +1,63 @@
+"""Level `trusted`: programs run in this process. Only for code that ships in this repository, and for tests.
+
+Nothing protects the harness from such a program: no deadline, no memory limit. Time and randomness come from the
+scenario all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness import runtime
+from harness.determinism import Importer
+from harness.environment import Level, ToolResult, ToolStatus
+from harness.errors import EnvironmentFault
+from harness.program import Checks, Program, Verdict
+from harness.state import NotExportable, State
+
+
+class TrustedInstance:
+    """A program in this process."""
+
+    def __init__(self, program: Program) -> None:
+        importer = Importer(program.clock, program.seed)
+        try:
+            cls = runtime.load_class(program.source, program.class_name, importer)
+            self._instance = runtime.instantiate(cls, program.config.decode())
+        except runtime.ProgramError as error:
+            raise EnvironmentFault("init_failed", str(error)) from error
+        self._program = program
+
+    def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        if name not in self._program.tools:
+            return ToolResult(f"Error: unknown tool '{name}'.", ToolStatus.UNKNOWN_TOOL)
+        called = runtime.call(self._instance, name, arguments, self._program.observation)
+        return ToolResult(called.text, ToolStatus.RAISED if called.raised else ToolStatus.OK)
+
+    def state(self) -> State:
+        try:
+            return State(runtime.export(self._instance))
+        except NotExportable as error:
+            raise EnvironmentFault("state_not_exportable", str(error)) from error
+
+    def close(self) -> None:
+        self._instance = None
+
+
+class TrustedRunner:
+    """Runs programs and checks in this process."""
+
+    level: Level = "trusted"
+
+    def open(self, program: Program) -> TrustedInstance:
+        return TrustedInstance(program)
+
+    def check(self, checks: Checks) -> list[Verdict]:
+        verdicts = []
+        for function in checks.functions:
+            importer = Importer(checks.clock, checks.seed)
+            checked = runtime.run_check(
+                function, checks.initial.decode(), checks.final.decode(), checks.final.data, importer
+            )
+            verdicts.append(Verdict(checked.passed, checked.error, checked.mutated))
+        return verdicts
