@@ -23,6 +23,8 @@ class Sample:
     group: str
     """What its noise is shared with, for clustered errors: an environment, a task family."""
     case: Callable[[], Case]
+    protocol: Protocol | None = None
+    """Where its rules differ from the benchmark's, e.g. in the step limit of a setting."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """Report-only facts for the log (JSON values), e.g. known defects."""
 

@@ -134,7 +134,7 @@ class Episode:
         self.environment: Environment | None = None
         self._history: list[Message] = []
         self._tools: Sequence[ToolSpec] = ()
-        self._user: SimulatedUser | None = None
+        self.simulated_user: SimulatedUser | None = None
         self._turn = -1
         self._call_ids: set[str] = set()
 
@@ -154,8 +154,8 @@ class Episode:
         if self.case.brief.system is not None:
             self._append(system(self.case.brief.system))
         if self.case.brief.user is not None:
-            self._user = self.case.brief.user()
-            return self._ask(self._user.open())
+            self.simulated_user = self.case.brief.user()
+            return self._ask(self.simulated_user.open())
         return self._next_turn()
 
     def agent(self, message: Message) -> Need:
@@ -175,15 +175,15 @@ class Episode:
     def user(self, raw: str) -> Need:
         """Take the user model's raw reply."""
         self._move("user")
-        assert self._user is not None
-        answer = self._user.reply(raw)
+        assert self.simulated_user is not None
+        answer = self.simulated_user.reply(raw)
         return self._ask(answer) if isinstance(answer, Ask) else self._hear(answer)
 
     def said(self, text: str) -> Need:
         """Take a user reply as the agent saw it, already read (replay)."""
         self._move("said")
-        assert self._user is not None
-        return self._hear(self._user.said(text))
+        assert self.simulated_user is not None
+        return self._hear(self.simulated_user.said(text))
 
     def end_turn(self) -> Need:
         """The agent's turn is over although it said nothing to end it (replay of a recording without that message)."""
@@ -301,8 +301,8 @@ class Episode:
     def _yield_turn(self, text: str) -> Need:
         """The agent has spoken to its user: what comes next?"""
         brief = self.case.brief
-        if self._user is not None:
-            return self._ask(self._user.hear(text))
+        if self.simulated_user is not None:
+            return self._ask(self.simulated_user.hear(text))
         if brief.finish_word is not None and brief.finish_word not in text:
             if brief.nudge is not None:
                 self._append(user(brief.nudge))

@@ -1,0 +1,227 @@
+"""Synthesized scenarios, Non-Conversation and Conversation: the paper's own environments, and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, get_args
+
+from benchmarks.benchmark import Benchmark, Column, Sample
+from benchmarks.scenario_prompts import AGENT_PREFIX, OPENER, Prompts, prompts
+from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment, Tools
+from envscaler.scenarios import SETTINGS, Scenario, Setting, load
+from envscaler.scenarios.judge import judge, run_checks
+from harness.environment import Environment, ToolSpec
+from harness.episode import Brief, Case, Turn
+from harness.errors import SettingError, near_miss
+from harness.messages import Slip, assistant
+from harness.outcome import Score
+from harness.program import Program, Runner, Verdict
+from harness.protocol import Protocol, Sampling
+from harness.trajectory import Trajectory
+from harness.trusted import TrustedRunner
+from harness.users import GoalUser, SimulatedUser
+
+STEP_LIMITS: dict[Setting, int] = {"non_conversation": 30, "conversation": 40}
+"""Agent messages per episode in the paper's evaluation (docs of the release, section 3)."""
+
+PAPER = Protocol(
+    name="paper",
+    agent=Sampling(temperature=0.7, top_p=0.95, max_tokens=10_000, thinking=True),
+    user=Sampling(temperature=0.7),
+    user_model="openai/gpt-4.1-2025-04-14",
+    step_limit=STEP_LIMITS["non_conversation"],
+    on_tool_exception="zero",
+    slips={**dict.fromkeys(Slip, "report"), Slip.MARKUP: "text"},
+    error_role="user",
+)
+"""How the paper's authors play scenarios. A tool call that the server left in the text is text to them, and so it is
+here; the outcome counts it."""
+
+STRICT = replace(
+    PAPER,
+    name="strict",
+    calls_per_step="all",
+    on_limit="score_state",
+    on_tool_exception="report",
+    slips=dict.fromkeys(Slip, "report"),
+    error_role="tool",
+    observation="json",
+    observation_limit=100_000,
+)
+"""Ours: exceptions are told to the agent, limits score the state, parallel calls run in order."""
+
+
+def load_samples(
+    protocol: Protocol,
+    *,
+    setting: str = "non_conversation",
+    environments: str | Sequence[str] | None = None,
+    corpus: str | None = None,
+    limit: int | None = None,
+    level: str = "isolated",
+    tools: str | None = None,
+    **unknown: Any,
+) -> list[Sample]:
+    """The scenarios of a corpus as samples.
+
+    Args:
+        setting: `non_conversation`, `conversation`, or `all` for both (sample ids then end in the setting's name).
+        environments: Only these environment ids (a list, or a text with commas).
+        corpus: Path of a corpus in any form; None is the bundled one.
+        limit: At most so many scenarios in each setting.
+        level: `isolated`; `trusted` only for the bundled corpus.
+        tools: `own` or `release` schemas; None is the record's own `tools` where it came with some, else ours.
+    Raises:
+        SettingError: If a parameter has no such value, or the scenarios cannot be scored.
+        DataError: If the corpus is broken.
+    """
+    if unknown:
+        raise SettingError(f"scenarios has no parameter '{next(iter(unknown))}'")
+    found = load(corpus)
+    if environments:
+        names = environments.split(",") if isinstance(environments, str) else environments
+        found = found.select(name.strip() for name in names)
+    if limit is not None and limit < 1:
+        raise SettingError(f"limit={limit}: must be 1 or more")
+    runner = _runner(level, all(record.bundled for record in found.environments.values()))
+    texts = prompts(protocol.prompts)
+    samples = []
+    for chosen in _settings(setting):
+        scenarios = [scenario for scenario in found.scenarios.values() if chosen in scenario.settings]
+        for scenario in scenarios[:limit]:
+            environment = found.environments[scenario.env_id]
+            shown = _tools(environment, tools)
+            suffix = f"/{chosen}" if setting == "all" else ""
+            samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner))
+    if not samples:
+        raise SettingError(f"no scenarios for setting={setting} in the chosen environments")
+    return samples
+
+
+def _settings(setting: str) -> tuple[Setting, ...]:
+    for known in SETTINGS:
+        if setting == known:
+            return (known,)
+    if setting == "all":
+        return SETTINGS
+    raise SettingError(f"setting={setting}: unknown; {near_miss(setting, [*SETTINGS, 'all'])}")
+
+
+def _runner(level: str, bundled: bool) -> Runner:
+    if level == "trusted":
+        if not bundled:
+            raise SettingError("level=trusted: only for the bundled corpus; other code runs at level=isolated")
+        return TrustedRunner()
+    if level != "isolated":
+        raise SettingError(f"level={level}: unknown; one of isolated, trusted")
+    return _isolated()
+
+
+@cache
+def _isolated() -> Runner:
+    from harness.isolation import IsolatedRunner
+
+    return IsolatedRunner()
+
+
+def _tools(environment: EnvironmentRecord, whose: str | None) -> tuple[ToolSpec, ...]:
+    if whose is None:
+        whose = "release" if "tools" in environment.released else "own"
+    if whose not in get_args(Tools):
+        raise SettingError(f"tools={whose}: unknown; one of own, release")
+    if whose == "release" and "tools" not in environment.released:
+        raise SettingError(f"tools=release: environment '{environment.id}' came without tool schemas")
+    return environment.tools("release" if whose == "release" else "own")
+
+
+def _sample(
+    scenario: Scenario,
+    environment: EnvironmentRecord,
+    tools: tuple[ToolSpec, ...],
+    setting: Setting,
+    suffix: str,
+    protocol: Protocol,
+    texts: Prompts,
+    runner: Runner,
+) -> Sample:
+    if not scenario.checks:
+        raise SettingError(f"scenario '{scenario.task_id}' has no checks and cannot be scored")
+    program = Program(
+        source=environment.source,
+        class_name=environment.class_name,
+        config=scenario.init_config,
+        tools=frozenset(tool.name for tool in tools),
+        clock=scenario.time,
+        seed=scenario.seed,
+        observation=protocol.observation,
+    )
+    initial = _initial_verdicts(runner, scenario)
+
+    def score(_: Trajectory, played: Environment) -> Score:
+        assert isinstance(played, SynthesizedEnvironment)
+        verdicts = run_checks(runner, scenario, played.initial, played.state())
+        return judge(scenario, initial(played), verdicts)
+
+    def case() -> Case:
+        return Case(
+            id=scenario.task_id + suffix,
+            open=lambda: SynthesizedEnvironment(runner, program, tools),
+            brief=_brief(scenario, environment, setting, texts),
+            judge=score,
+            level=runner.level,
+            oracle=_oracle(scenario),
+        )
+
+    return Sample(
+        id=scenario.task_id + suffix,
+        subset=setting,
+        group=scenario.env_id,
+        case=case,
+        protocol=replace(protocol, step_limit=STEP_LIMITS[setting]),
+        metadata={"env_id": scenario.env_id, "setting": setting, "checks": len(scenario.checks), "task": scenario.task},
+    )
+
+
+def _initial_verdicts(runner: Runner, scenario: Scenario) -> Callable[[SynthesizedEnvironment], list[Verdict]]:
+    """The checks on the initial state, run once per scenario: they give the do-nothing floor."""
+    known: list[list[Verdict]] = []
+
+    def verdicts(environment: SynthesizedEnvironment) -> list[Verdict]:
+        if not known:
+            known.append(run_checks(runner, scenario, environment.initial, environment.initial))
+        return known[0]
+
+    return verdicts
+
+
+def _brief(scenario: Scenario, environment: EnvironmentRecord, setting: Setting, texts: Prompts) -> Brief:
+    system = texts.system(setting, environment)
+    if setting == "non_conversation":
+        return Brief(system=system, turns=(Turn(scenario.task),))
+
+    def user() -> SimulatedUser:
+        prompt = texts.goal(scenario.task)
+        return GoalUser(goal=scenario.task, prompt=prompt, opener=OPENER, agent_prefix=AGENT_PREFIX)
+
+    return Brief(system=system, user=user)
+
+
+def _oracle(scenario: Scenario) -> tuple[dict[str, Any], ...] | None:
+    if scenario.oracle is None:
+        return None
+    return tuple(assistant("", [(call.name, call.arguments)]) for call in scenario.oracle)
+
+
+SCENARIOS = Benchmark(
+    name="scenarios",
+    version="1-A",
+    protocols={"paper": PAPER, "strict": STRICT},
+    load=load_samples,
+    columns=(
+        Column("Non-Conversation", subset="non_conversation"),
+        Column("Conversation", subset="conversation"),
+    ),
+    replay_keys=("reward", "success", "checks"),
+)

@@ -1,0 +1,52 @@
+"""An environment as data: its source, its documentation, its tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from envscaler.environments.schema import tool_specs
+from harness.environment import ToolSpec
+
+Tools = Literal["own", "release"]
+"""Whose tool schemas: ours, made from signatures and docstrings, or the ones that came with the record."""
+
+
+@dataclass(frozen=True)
+class EnvironmentRecord:
+    """One environment of a corpus."""
+
+    id: str
+    title: str
+    """Short noun phrase (`environment_summary` in the release)."""
+    class_name: str
+    description: str
+    """What the environment is, without any task (`environment_introduction`)."""
+    rules: tuple[str, ...]
+    """Business rules that the tools enforce (`constraints_rules`)."""
+    source: str
+    """Python source of the class (`env_class_code`)."""
+    provenance: str = ""
+    licence: str = ""
+    quality: dict[str, Any] = field(default_factory=dict)
+    """Figures of the audit."""
+    released: dict[str, Any] = field(default_factory=dict)
+    """Further fields of the public release, kept as they are (state space, operations, tools, ...)."""
+    bundled: bool = False
+    """True for the environments that ship with this package: the only ones that may run at level `trusted`."""
+
+    @cached_property
+    def own_tools(self) -> tuple[ToolSpec, ...]:
+        """Tool schemas made from the source.
+
+        Raises:
+            ValueError: If the source does not parse.
+        """
+        return tuple(tool_specs(self.source, self.class_name))
+
+    def tools(self, whose: Tools) -> tuple[ToolSpec, ...]:
+        """The tools that the agent sees."""
+        if whose == "own":
+            return self.own_tools
+        return tuple(ToolSpec.from_openai(tool) for tool in self.released["tools"])

@@ -1,0 +1,87 @@
+"""Reference agents as model providers: `--model reference/oracle`, `noop`, `random`, and the user `scripted_user`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from harness.episode import AgentTurn, UserTurn
+from harness.errors import SettingError, near_miss
+from harness.inspect_bridge.convert import RAW, _tool_call
+from harness.inspect_bridge.playing import PLAYING, Playing
+from harness.messages import Message, content_text
+from harness.reference import AGENTS, scripted_user
+
+USER = "scripted_user"
+
+
+class ReferenceAPI(ModelAPI):
+    """Answers from the case in play; no network, no tokens.
+
+    Raises:
+        SettingError: If there is no reference agent of this name.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        if model_name not in (*AGENTS, USER):
+            raise SettingError(f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER])}")
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        playing = PLAYING.get()
+        if playing is None:
+            raise SettingError(f"reference/{self.model_name} plays only the tasks of envscaler")
+        message = self._user(playing) if self.model_name == USER else self._agent(playing)
+        return _output(self.model_name, message)
+
+    def _agent(self, playing: Playing) -> Message:
+        if not isinstance(playing.turn, AgentTurn):
+            raise SettingError(f"reference/{self.model_name} is an agent; bind role user to reference/{USER}")
+        agent = playing.reference.get(self.model_name)
+        if agent is None:
+            agent = AGENTS[self.model_name](playing.case, playing.run)
+            playing.reference[self.model_name] = agent
+        message: Message = agent(playing.turn.messages, playing.turn.tools)
+        return message
+
+    def _user(self, playing: Playing) -> Message:
+        user = playing.episode.simulated_user
+        if not isinstance(playing.turn, UserTurn) or user is None:
+            raise SettingError(f"reference/{USER} is a user; give an agent with --model")
+        say = playing.reference.setdefault(USER, scripted_user(user))
+        given = sum(1 for message in playing.turn.messages if message["role"] == "assistant")
+        return {"role": "assistant", "content": say(given)}
+
+    def max_connections(self) -> int:
+        return 100
+
+
+def _output(name: str, message: Message) -> ModelOutput:
+    calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
+    text = content_text(message.get("content"))
+    said = ChatMessageAssistant(
+        content=text, tool_calls=calls or None, metadata={RAW: json.loads(json.dumps(message))}, source="generate"
+    )
+    choice = ChatCompletionChoice(message=said, stop_reason="tool_calls" if calls else "stop")
+    # Without a usage Inspect counts tokens with a tokenizer that it downloads.
+    return ModelOutput(model=f"reference/{name}", choices=[choice], usage=ModelUsage())
