@@ -43,7 +43,8 @@ class Brief:
     turns: tuple[Turn, ...] = ()
     user: Callable[[], SimulatedUser] | None = None
     finish_word: str | None = None
-    """If set, only a reply that holds it ends the agent's work (ACEBench); calls beside it are not executed."""
+    """If set, a reply that holds it ends the agent's work (ACEBench): nothing else does where turns are fixed, and a
+    simulated user may end it too. Calls beside it are not executed."""
     nudge: str | None = None
     """Said to an agent that talks without the finish word."""
 
@@ -166,7 +167,7 @@ class Episode:
         if message.get("finish_reason") == "context_full":
             self.trajectory.messages.append(message)
             return self._end(StopReason.CONTEXT_FULL)
-        reply = read(message)
+        reply = read(message, blank_arguments=self.protocol.blank_arguments == "call")
         try:
             return self._calls(message, reply) if self._has_calls(reply) else self._text(message, reply)
         except EnvironmentFault as fault:
@@ -288,7 +289,8 @@ class Episode:
             self.counts[reply.slip.value] += 1
             match self.protocol.slips[reply.slip]:
                 case "report":
-                    self._append(user(f"Error: {_SLIP_TEXT[reply.slip]}"))
+                    text = self.protocol.slip_texts.get(reply.slip, f"Error: {_SLIP_TEXT[reply.slip]}")
+                    self._append(user(text))
                     return self._ask_agent()
                 case "zero":
                     return self._end(StopReason.INVALID_REPLY)
@@ -302,6 +304,8 @@ class Episode:
         """The agent has spoken to its user: what comes next?"""
         brief = self.case.brief
         if self.simulated_user is not None:
+            if brief.finish_word is not None and brief.finish_word in text:
+                return self._end(StopReason.AGENT_DONE)
             return self._ask(self.simulated_user.hear(text))
         if brief.finish_word is not None and brief.finish_word not in text:
             if brief.nudge is not None:

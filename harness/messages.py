@@ -93,11 +93,13 @@ def visible(text: str) -> str:
     return text.partition("<think>")[0].strip("\n") if "<think>" in text else text.lstrip("\n")
 
 
-def _arguments(raw: Any) -> tuple[dict[str, Any] | None, str, str]:
+def _arguments(raw: Any, blank_arguments: bool) -> tuple[dict[str, Any] | None, str, str]:
     """Decoded arguments, their text, and what is wrong with them."""
     if isinstance(raw, Mapping):
         return dict(raw), json.dumps(raw, ensure_ascii=False, default=repr), ""
     text = raw if isinstance(raw, str) else "" if raw is None else repr(raw)
+    if blank_arguments and not text:
+        return {}, text, ""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -108,13 +110,13 @@ def _arguments(raw: Any) -> tuple[dict[str, Any] | None, str, str]:
     return value, text, ""
 
 
-def _call(entry: Any, cut_off: bool) -> Call:
+def _call(entry: Any, cut_off: bool, blank_arguments: bool) -> Call:
     function = entry.get("function") if isinstance(entry, Mapping) else None
     function = function if isinstance(function, Mapping) else {}
     name = function.get("name")
     name = name if isinstance(name, str) else ""
     call_id = entry.get("id") if isinstance(entry, Mapping) else None
-    arguments, raw, problem = _arguments(function.get("arguments"))
+    arguments, raw, problem = _arguments(function.get("arguments"), blank_arguments)
     slip = Slip.BAD_ARGUMENTS if problem else None
     if not name:
         slip, problem = Slip.BAD_ARGUMENTS, "the call names no tool"
@@ -124,17 +126,21 @@ def _call(entry: Any, cut_off: bool) -> Call:
     return Call(call_id if isinstance(call_id, str) else "", name, None if slip else arguments, raw, slip, problem)
 
 
-def read(message: Message) -> Reply:
+def read(message: Message, *, blank_arguments: bool = False) -> Reply:
     """An assistant message, read.
 
     Text is freed of reasoning blocks. `<tool_call>` left in the text, or a `<think>` that never closes, is a slip: the
     server's parser failed, and what the model meant is not known.
+
+    Args:
+        blank_arguments: Take arguments that are an empty string for none, not for a slip.
     """
     content = content_text(message.get("content"))
     text = visible(content)
     entries = message.get("tool_calls")
     entries = entries if isinstance(entries, list) else []
-    calls = tuple(_call(entry, message.get("finish_reason") == "length") for entry in entries)
+    cut_off = message.get("finish_reason") == "length"
+    calls = tuple(_call(entry, cut_off, blank_arguments) for entry in entries)
     slip = None
     if not calls:
         unclosed = content.rfind("<think>") > content.rfind("</think>")

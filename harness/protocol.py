@@ -50,6 +50,10 @@ class Protocol:
     """A tool that raises is shown to the agent, or ends the episode with 0 (the release does)."""
     slips: dict[Slip, Answer] = field(default_factory=lambda: dict.fromkeys(Slip, "report"))
     """The answer to each kind of unusable reply."""
+    slip_texts: dict[Slip, str] = field(default_factory=dict)
+    """The words in which a slip is reported, where they are a published environment's and not ours."""
+    blank_arguments: Literal["slip", "call"] = "slip"
+    """Arguments that are an empty string: unusable, or none given (ACEBench's executor)."""
     error_role: Literal["tool", "user"] = "tool"
     """The role in which slips and unknown tools are answered."""
     observation: Literal["python", "json"] = "python"
@@ -59,4 +63,6 @@ class Protocol:
 
     def record(self) -> dict[str, Any]:
         """The protocol as plain JSON values."""
-        return {**asdict(self), "slips": {slip.value: answer for slip, answer in self.slips.items()}}
+        slips = {slip.value: answer for slip, answer in self.slips.items()}
+        texts = {slip.value: text for slip, text in self.slip_texts.items()}
+        return {**asdict(self), "slips": slips, "slip_texts": texts}
