@@ -9,8 +9,9 @@ from typing import Any, Literal, Protocol
 
 from harness.state import State
 
-Level = Literal["isolated", "trusted"]
-"""How code runs: in a hardened child process, or in this process (only for code shipped here). DESIGN section 7."""
+Level = Literal["isolated", "process", "trusted"]
+"""How code runs: in a hardened child process; in a child process without all of the hardening (only where the user asked
+for it, on machines that cannot do better); or in this process (only for code shipped here). DESIGN section 7."""
 
 
 @dataclass(frozen=True, slots=True)

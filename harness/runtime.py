@@ -42,20 +42,33 @@ def compiled(source: str, filename: str) -> types.CodeType:
     return compile(source, filename, "exec", dont_inherit=True)
 
 
-def load_class(source: str, class_name: str, importer: Importer | None = None) -> type:
+def compile_class(source: str, class_name: str) -> types.CodeType:
+    """The code of an environment's source, under the file name that its tracebacks show."""
+    return compiled(source, _filename(class_name))
+
+
+def _filename(class_name: str) -> str:
+    return f"<{MODULE}.{class_name}>"
+
+
+def load_class(
+    source: str, class_name: str, importer: Importer | None = None, code: types.CodeType | None = None
+) -> type:
     """The environment class that `source` defines.
 
+    Args:
+        code: What `compile_class` gave for it, if that is at hand.
     Raises:
         ProgramError: If the source does not compile or run, or defines no such class.
     """
-    filename = f"<{MODULE}.{class_name}>"
+    filename = _filename(class_name)
     module = types.ModuleType(MODULE)
     vars(module).update(namespace(MODULE, importer))
     # Dataclasses with string annotations look their module up by name; tracebacks look the source up.
     sys.modules[MODULE] = module
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
-        exec(compiled(source, filename), vars(module))
+        exec(compiled(source, filename) if code is None else code, vars(module))
     except MemoryError:
         raise
     except BaseException as error:

@@ -1,0 +1,156 @@
+"""The inside of a hardened child that runs one episode: read a request, do it, answer. Runs beside hostile code.
+
+Nothing here protects the harness; that is the kernel's and the channel's part. It only has to answer honestly when the
+program is honest.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import types
+from typing import Any
+
+import msgspec
+
+from harness import determinism, runtime
+from harness.isolation import _wire as wire
+from harness.state import NotExportable, untag
+
+CHANNEL = 3
+"""File descriptor of the channel in a child."""
+
+
+class Gone(Exception):
+    """The harness closed the channel."""
+
+
+def read_exactly(descriptor: int, size: int) -> bytes:
+    """`size` bytes from a blocking descriptor.
+
+    Raises:
+        Gone: If it ends before.
+    """
+    data = os.read(descriptor, size)
+    if len(data) == size:
+        return data
+    buffer = bytearray(data)
+    while len(buffer) < size:
+        data = os.read(descriptor, min(size - len(buffer), 1 << 20))
+        if not data:
+            raise Gone
+        buffer += data
+    return bytes(buffer)
+
+
+def read_request(descriptor: int) -> wire.Request:
+    """The next request."""
+    (size,) = wire.HEADER.unpack(read_exactly(descriptor, wire.HEADER.size))
+    request: wire.Request = wire.decode_request(read_exactly(descriptor, size))
+    return request
+
+
+def write(descriptor: int, data: bytes) -> None:
+    """All of `data`, to a blocking descriptor."""
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, memoryview(data)[written:])
+
+
+def failed(request: wire.Request, kind: wire.FaultKind, text: str) -> wire.Failed:
+    """The answer to a request that cannot be done."""
+    return wire.Failed(request.rid, request.eid, kind, *wire.escape(text))
+
+
+class Episode:
+    """One program in this process."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._instance: Any = None
+        self._observation = "python"
+        self._reply_bytes = self._state_bytes = 0
+
+    def serve(self) -> None:
+        """Answer requests until the harness hangs up."""
+        while True:
+            request = read_request(self._descriptor)
+            write(self._descriptor, self._answer(request))
+
+    def _answer(self, request: wire.Request) -> bytes:
+        try:
+            return self._capped(request, wire.frame(self._do(request)))
+        except NotExportable as error:
+            reply = failed(request, "state_not_exportable", str(error))
+        except runtime.ProgramError as error:
+            reply = failed(request, "init_failed", str(error))
+        except MemoryError:
+            reply = failed(request, "out_of_memory", "the program used up its memory")
+        except Gone:
+            raise
+        except BaseException as error:
+            # Anything else came out of the program itself, e.g. a class that raises while its attributes are walked.
+            kind: wire.FaultKind = "init_failed" if isinstance(request, wire.Init) else "state_not_exportable"
+            reply = failed(request, kind, runtime.describe(error))
+        return wire.frame(reply)
+
+    def _do(self, request: wire.Request) -> wire.Reply:
+        match request:
+            case wire.Call():
+                return self._call(request)
+            case wire.Export():
+                return wire.Exported(request.rid, request.eid, wire.Raw(runtime.export(self._instance)))
+            case wire.Init():
+                self._init(request)
+                return wire.Ready(request.rid, request.eid)
+            case _:
+                raise Gone
+
+    def _capped(self, request: wire.Request, data: bytes) -> bytes:
+        kind: wire.FaultKind
+        if isinstance(request, wire.Export):
+            kind, cap = "state_too_large", self._state_bytes
+        else:
+            kind, cap = "reply_too_large", self._reply_bytes
+        if len(data) <= cap + wire.ENVELOPE_BYTES:
+            return data
+        return wire.frame(failed(request, kind, f"{len(data)} bytes; at most {cap} are allowed"))
+
+    def _call(self, request: wire.Call) -> wire.Answer:
+        arguments = wire.unpack(request.arguments)
+        try:
+            called = runtime.call(self._instance, untag(request.name), arguments, self._observation)
+        except KeyboardInterrupt as error:
+            # No terminal reaches this process: the program raised it itself.
+            called = runtime.Called(f"Error: {runtime.describe(error)}", raised=True)
+        text, escaped = wire.escape(called.text)
+        return wire.Answer(request.rid, request.eid, text, escaped, called.raised)
+
+    def _init(self, request: wire.Init) -> None:
+        self._observation = request.observation
+        self._reply_bytes, self._state_bytes = request.reply_bytes, request.state_bytes
+        source = untag(request.source)
+        code = self._code(request, source)
+        determinism.install(request.clock, request.seed)
+        cls = runtime.load_class(source, request.class_name, code=code)
+        self._instance = runtime.instantiate(cls, untag(msgspec.json.decode(request.config)))
+
+    def _code(self, request: wire.Init, source: str) -> types.CodeType | None:
+        if request.code is not None:
+            code: types.CodeType = marshal.loads(request.code)
+            return code
+        try:
+            code = runtime.compile_class(source, request.class_name)
+        except MemoryError:
+            raise
+        except Exception:
+            return None  # loading it says what is wrong
+        # Sent before any of it runs: what the harness keeps for later episodes is the compiler's work alone.
+        write(self._descriptor, wire.frame(wire.Compiled(request.rid, request.eid, marshal.dumps(code))))
+        return code
+
+
+def main(descriptor: int, eid: int) -> None:
+    """Serve one episode in this (confined) process."""
+    write(descriptor, wire.frame(wire.Hello(0, eid, os.getpid())))
+    Episode(descriptor).serve()
