@@ -113,7 +113,7 @@ MOVES: Mapping[Phase, frozenset[str]] = {
 }
 """Which moves a driver may make in which phase; a missing one is an `EpisodeMisuse`."""
 
-ZERO_ENDINGS = frozenset({StopReason.TOOL_EXCEPTION, StopReason.INVALID_REPLY})
+ZERO_ENDINGS = frozenset({StopReason.TOOL_EXCEPTION, StopReason.INVALID_REPLY, StopReason.INVALID_USER_REPLY})
 
 
 class Episode:
@@ -330,6 +330,8 @@ class Episode:
 
     def _hear(self, said: Said) -> Need:
         self._begin_turn(said.text)
+        if said.breaks:
+            return self._end(StopReason.INVALID_USER_REPLY)
         return self._end(StopReason.USER_STOP) if said.stops else self._ask_agent()
 
     def _ask(self, ask: Ask) -> Need:

@@ -114,12 +114,12 @@ def _call(entry: Any, cut_off: bool, blank_arguments: bool) -> Call:
     function = entry.get("function") if isinstance(entry, Mapping) else None
     function = function if isinstance(function, Mapping) else {}
     name = function.get("name")
-    name = name if isinstance(name, str) else ""
     call_id = entry.get("id") if isinstance(entry, Mapping) else None
     arguments, raw, problem = _arguments(function.get("arguments"), blank_arguments)
     slip = Slip.BAD_ARGUMENTS if problem else None
-    if not name:
-        slip, problem = Slip.BAD_ARGUMENTS, "the call names no tool"
+    if not isinstance(name, str):
+        # An empty name is a name, of no tool: the environment answers it as it answers any unknown one.
+        name, slip, problem = "", Slip.BAD_ARGUMENTS, "the call names no tool"
     if cut_off:
         # A cut reply may end inside a call that happens to parse; running it would execute half a thought.
         slip, problem = Slip.CUT_OFF_CALL, "the reply was cut by the token limit"

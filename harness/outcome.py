@@ -33,6 +33,8 @@ class StopReason(StrEnum):
     """A tool raised and the protocol ends the episode for it."""
     INVALID_REPLY = "invalid_reply"
     """The agent's reply could not be used and the protocol ends the episode for it."""
+    INVALID_USER_REPLY = "invalid_user_reply"
+    """The user model's reply could not be read and the benchmark ends the episode for it."""
     CONTEXT_FULL = "context_full"
     """The model's context could not hold the conversation."""
     RECORDING_ENDED = "recording_ended"

@@ -30,6 +30,8 @@ class Said:
     text: str
     stops: bool = False
     """True if the conversation is over."""
+    breaks: bool = False
+    """True if the reply cannot be read and the benchmark ends the episode with 0 for it (Tau-Bench)."""
 
 
 class SimulatedUser(Protocol):

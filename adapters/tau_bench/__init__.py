@@ -1,6 +1,6 @@
 """Tau-Bench (the first one, retail and airline), byte for byte: its tools, database hash, reward and simulated users.
 
-Promises: observations, hashes and rewards equal the official ones; the shared database is never changed; no call raises.
+Promises: observations, hashes and rewards equal the official ones; no call raises; the shared database never changes.
 """
 
 from adapters.tau_bench.domain import Domain, open_domain
@@ -8,4 +8,4 @@ from adapters.tau_bench.environment import TauBenchEnvironment
 from adapters.tau_bench.scoring import Scorer, Verdict
 from adapters.tau_bench.tasks import SPLITS, Task, load_tasks
 
-__all__ = ["SPLITS", "Domain", "Scorer", "TauBenchEnvironment", "Task", "Verdict", "load_tasks", "open_domain"]
+__all__ = ["SPLITS", "Domain", "Scorer", "Task", "TauBenchEnvironment", "Verdict", "load_tasks", "open_domain"]

@@ -1,7 +1,7 @@
 """The tools of the airline domain. Checks, their order and their texts are the official ones; so are the odd details.
 
-No tool enforces the policy: what may be cancelled or refunded is the agent's to know. Arguments are of any JSON type, as
-in the retail domain (docs of Tau-Bench, section 1.11).
+No tool enforces the policy: what may be cancelled or refunded is the agent's to know. Arguments are of any JSON type,
+as in the retail domain (docs of Tau-Bench, section 1.11).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One domain as it lies on disk: tables, tool schemas, policy; loaded once per process, tables only when first needed."""
+"""One domain as it lies on disk: tables, tool schemas, policy; loaded once per process, and only when first needed."""
 
 from __future__ import annotations
 
