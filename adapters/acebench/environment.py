@@ -36,8 +36,9 @@ _CHINESE_ONLY = frozenset({"search_reminders", "mark_as_notified"})
 
 
 @cache
-def _methods(owner: type) -> frozenset[str]:
-    return frozenset(name for name, _ in inspect.getmembers(owner, inspect.isfunction) if not name.startswith("_"))
+def _methods(owner: str) -> frozenset[str]:
+    members = inspect.getmembers(CLASSES[owner], inspect.isfunction)
+    return frozenset(name for name, _ in members if not name.startswith("_"))
 
 
 def copied(value: Any, depth: int = 0) -> Any:
@@ -134,7 +135,7 @@ class AceEnvironment:
     def _owners(self, name: str) -> list[Instance]:
         if name in _CHINESE_ONLY and not self._language.searches_reminders:
             return []
-        return [instance for instance in self._instances.values() if name in _methods(type(instance))]
+        return [instance for owner, instance in self._instances.items() if name in _methods(owner)]
 
     def snapshot(self) -> list[dict[str, dict[str, Any]]]:
         """The scored attributes of each class, in the task's order, as JSON values; a copy."""
