@@ -43,21 +43,25 @@ def noop(case: Case, run: int = 1) -> Agent:
 
 
 def random_legal(case: Case, run: int = 1) -> Agent:
-    """Makes legal calls with values it has seen: from the task, from observations, from the schemas.
+    """Makes legal calls at random, seeded by case and run, then says that it is finished.
 
-    Seeded by case and run. It never looks at the oracle or the checks.
+    Half of them, where there is an oracle, are the oracle's, drawn in its order with gaps: some checks pass, others do
+    not. The rest take values the agent has seen, from the task, observations and schemas. Not a baseline to beat; it
+    shows that a scale has a middle.
     """
     rng = random.Random(f"{case.id} {run}")
-    remaining = rng.randint(6, 24)
+    script = [message for message in case.oracle or () if rng.random() < 0.75]
+    remaining = rng.randint(2, 6) + len(script)
 
     def agent(messages: list[Message], tools: Sequence[ToolSpec]) -> Message:
         nonlocal remaining
         if remaining <= 0 or not tools:
             return closing(case)
         remaining -= 1
-        seen = _Seen(messages)
+        if script and rng.random() < 0.75:
+            return script.pop(0)
         tool = rng.choice(list(tools))
-        return assistant("", [(tool.name, _arguments(tool.parameters, seen, rng))])
+        return assistant("", [(tool.name, _arguments(tool.parameters, _Seen(messages), rng))])
 
     return agent
 

@@ -78,8 +78,12 @@ class Recording:
 
     sample_id: str
     messages: list[Message]
-    tag: dict[str, Any]
+    tag: dict[str, Any] = field(default_factory=dict)
     """Keys of the record that are not ours, passed through to the output."""
+    protocol: str = ""
+    """Name of the protocol it was recorded under; empty if the record does not say."""
+    where: str = ""
+    """Its place in the file, for error messages."""
 
 
 def read_recordings(source: str | Path) -> Iterator[Recording]:
@@ -108,7 +112,9 @@ def _recording(line: bytes, file: str, where: str) -> Recording:
     for index, message in enumerate(messages):
         if not isinstance(message, dict) or message.get("role") not in ("system", "user", "assistant", "tool"):
             raise DataError(file, f"{where}: messages[{index}].role", "must be one of system, user, assistant, tool")
-    return Recording(sample_id, messages, {key: value for key, value in record.items() if key not in KNOWN_FIELDS})
+    tag = {key: value for key, value in record.items() if key not in KNOWN_FIELDS}
+    protocol = record.get("protocol")
+    return Recording(sample_id, messages, tag, protocol if isinstance(protocol, str) else "", where)
 
 
 def write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> None:

@@ -1,0 +1,249 @@
+"""The front door: `envscaler`. Rooms raise, the door prints; bad input is one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from envscaler import __version__
+
+if TYPE_CHECKING:
+    from envscaler.scenarios import Corpus
+
+
+class BadInput(click.ClickException):
+    """Something the user gave cannot be used."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"envscaler: {self.format_message()}", err=True)
+
+
+class Door(click.Group):
+    """A command group that turns our errors into sentences."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from harness.errors import EnvScalerError
+
+        try:
+            return super().invoke(ctx)
+        except EnvScalerError as error:
+            raise BadInput(str(error)) from error
+
+
+@click.group(cls=Door, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="envscaler")
+def main() -> None:
+    """Evaluate, synthesize for, and train tool-using agents in executable, stateful environments."""
+
+
+@main.command()
+@click.argument("logs", type=click.Path())
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", "markdown", "csv", "json"]),
+    default="terminal",
+    show_default=True,
+)
+def results(logs: str, form: Any) -> None:
+    """Print the results table of a folder of Inspect logs."""
+    from results.read import LogError, read
+    from results.render import render
+    from results.table import lines
+
+    try:
+        found = read(logs)
+    except LogError as error:
+        raise BadInput(str(error)) from error
+    click.echo(render(lines(found), form, found.notes))
+
+
+@main.command()
+@click.argument("benchmark")
+@click.argument("file")
+@click.option("-T", "parameters", multiple=True, metavar="NAME=VALUE", help="Task parameter, as for inspect eval.")
+@click.option("--compare", is_flag=True, help="Also print where recorded tool messages differ from the observations.")
+def replay(benchmark: str, file: str, parameters: tuple[str, ...], compare: bool) -> None:
+    """Play recorded trajectories again and print one JSON line each.
+
+    FILE holds one trajectory a line (keys sample_id and messages; more are allowed), may be gzipped, and may be "-".
+    """
+    from benchmarks.replay import replay_file
+
+    for line in replay_file(benchmark, file, _parameters(parameters), compare=compare):
+        sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+
+
+@main.group()
+def data() -> None:
+    """Fetch third-party benchmark data into the cache."""
+
+
+@data.command("list")
+def data_list() -> None:
+    """Name every artifact, and where it lies."""
+    from benchmarks.artifacts import artifacts
+    from harness.artifacts import MissingData, find
+
+    for artifact in artifacts():
+        try:
+            place = str(find(artifact.name))
+        except MissingData:
+            place = "not here"
+        click.echo(f"{artifact.name}\t{place}\t{artifact.source}\t{artifact.licence}")
+
+
+@data.command("pull")
+@click.argument("name")
+@click.option("--from", "source", help="A local checkout, an archive, or a URL instead of the pinned source.")
+def data_pull(name: str, source: str | None) -> None:
+    """Fetch one artifact, check it, and put it into the cache."""
+    from benchmarks.artifacts import pull
+
+    click.echo(f"{name}: {pull(name, source)}")
+
+
+@main.group()
+def corpus() -> None:
+    """Environments and scenarios on disk: import, export, look at, validate."""
+
+
+@corpus.command("import")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="New folder of the corpus.")
+@click.option("--packed", is_flag=True, help="Write JSON lines instead of one folder an environment.")
+def corpus_import(sources: tuple[Path, ...], folder: Path, packed: bool) -> None:
+    """Read files or folders of the public release (either form) or of ours, and write one corpus."""
+    from envscaler.scenarios import read
+
+    found = read(sources)
+    _write(found, folder, "packed" if packed else "unpacked")
+    click.echo(f"{folder}: {len(found.environments)} environments, {len(found.scenarios)} scenarios")
+
+
+@corpus.command("export")
+@click.argument("source")
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="New folder for the files.")
+@click.option("--form", type=click.Choice(["github", "hub", "packed", "unpacked"]), default="packed", show_default=True)
+def corpus_export(source: str, folder: Path, form: str) -> None:
+    """Write a corpus in another form: the release's (github, hub), packed, or unpacked. SOURCE may be "bundled"."""
+    from envscaler.scenarios import load
+
+    found = load(source)
+    _write(found, folder, form)
+    click.echo(f"{folder}: {len(found.environments)} environments, {len(found.scenarios)} scenarios")
+
+
+@corpus.command("list")
+@click.argument("source", default="bundled")
+def corpus_list(source: str) -> None:
+    """List a corpus: environments with their counts."""
+    from tabulate import tabulate
+
+    from envscaler.scenarios import load
+
+    found = load(source)
+    rows = []
+    for environment in found.environments.values():
+        scenarios = [scenario for scenario in found.scenarios.values() if scenario.env_id == environment.id]
+        checks = sum(len(scenario.checks) for scenario in scenarios)
+        tools = len(environment.own_tools)
+        rows.append((environment.id, environment.title, tools, len(environment.rules), len(scenarios), checks))
+    click.echo(tabulate(rows, headers=("id", "title", "tools", "rules", "scenarios", "checks"), tablefmt="simple"))
+
+
+@corpus.command("show")
+@click.argument("record_id")
+@click.option("--corpus", "source", default="bundled", show_default=True)
+@click.option("--source", "code", is_flag=True, help="Print the environment's source instead.")
+def corpus_show(record_id: str, source: str, code: bool) -> None:
+    """Show one environment or one scenario, by id."""
+    from envscaler.scenarios import load
+    from envscaler.scenarios.records import write_own_scenario
+    from harness.errors import SettingError, near_miss
+
+    found = load(source)
+    if record_id in found.scenarios:
+        click.echo(json.dumps(write_own_scenario(found.scenarios[record_id]), ensure_ascii=False, indent=1))
+        return
+    if record_id not in found.environments:
+        known = [*found.environments, *found.scenarios]
+        raise SettingError(f"no environment and no scenario '{record_id}'; {near_miss(record_id, known)}")
+    environment = found.environments[record_id]
+    if code:
+        click.echo(environment.source)
+        return
+    click.echo(f"{environment.id}: {environment.title}\n\n{environment.description}\n\nRules:")
+    for rule in environment.rules:
+        click.echo(f"- {rule}")
+    click.echo("\nTools:")
+    for tool in environment.own_tools:
+        names = ", ".join(tool.parameters["properties"])
+        click.echo(f"- {tool.name}({names}): {tool.description.splitlines()[0] if tool.description else ''}")
+    scenarios = [scenario.task_id for scenario in found.scenarios.values() if scenario.env_id == record_id]
+    click.echo(f"\nScenarios: {', '.join(scenarios)}")
+
+
+@corpus.command("validate")
+@click.argument("source", default="bundled")
+@click.option("--notes/--no-notes", default=False, help="Also print what is no error, such as checks true at start.")
+def corpus_validate(source: str, notes: bool) -> None:
+    """Check a corpus: files, tools, checks, oracle. Its code runs isolated. Exits with 2 if there is an error."""
+    from envscaler.scenarios import load
+    from envscaler.scenarios.validate import validate
+    from harness.isolation import IsolatedRunner
+
+    found = load(source)
+    counts = dict.fromkeys(("error", "note"), 0)
+    with IsolatedRunner() as runner:
+        for finding in validate(found, runner):
+            counts[finding.severity] += 1
+            if finding.severity == "error" or notes:
+                click.echo(f"{source}: {finding.severity}: {finding}")
+    size = f"{len(found.environments)} environments, {len(found.scenarios)} scenarios"
+    click.echo(f"{source}: {size}; {counts['error']} errors, {counts['note']} notes")
+    if counts["error"]:
+        raise SystemExit(2)
+
+
+def _write(corpus: Corpus, folder: Path, form: str) -> None:
+    """Write a corpus into a new folder: beside it first, then under its name, so that it is whole or not there."""
+    import shutil
+    import tempfile
+
+    from envscaler.scenarios import write_records, write_unpacked
+    from envscaler.scenarios.records import Form
+
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder}: exists and is not an empty folder; name a new one")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        if form == "unpacked":
+            write_unpacked(corpus, draft)
+        else:
+            write_records(corpus, draft, next(name for name in get_args(Form) if name == form))
+        draft.chmod(0o755)
+        draft.replace(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _parameters(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`name=value` options as Inspect reads its own: JSON values where they are such, else texts."""
+    parameters: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise BadInput(f"-T {pair}: must be NAME=VALUE")
+        try:
+            parameters[name] = json.loads(value)
+        except ValueError:
+            parameters[name] = value
+    return parameters

@@ -1,0 +1,150 @@
+"""Is a corpus sound? First what can be read off the files, then what running shows; each finding names its place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment
+from envscaler.scenarios.corpus import Corpus
+from envscaler.scenarios.judge import run_checks
+from envscaler.scenarios.scenario import Scenario
+from harness.environment import ToolSpec, ToolStatus
+from harness.errors import EnvironmentFault, near_miss
+from harness.program import Program, Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or worth knowing."""
+
+    severity: Literal["error", "note"]
+    """An `error` makes scores wrong or impossible; a `note` is a property an author may want to see."""
+    where: str
+    """Record and field."""
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+def validate(corpus: Corpus, runner: Runner) -> Iterator[Finding]:
+    """Every finding on a corpus, in its order.
+
+    Args:
+        runner: The level at which its code runs; code that does not even parse is not run.
+    """
+    tools: dict[str, dict[str, ToolSpec]] = {}
+    for environment in corpus.environments.values():
+        findings = list(_environment(environment))
+        yield from findings
+        if not findings:
+            tools[environment.id] = {tool.name: tool for tool in environment.own_tools}
+    for scenario in corpus.scenarios.values():
+        if scenario.env_id in tools:
+            findings = list(_scenario(scenario, tools[scenario.env_id]))
+            yield from findings
+            if not any(finding.severity == "error" for finding in findings):
+                yield from _played(scenario, corpus.environments[scenario.env_id], runner)
+
+
+def _environment(environment: EnvironmentRecord) -> Iterator[Finding]:
+    try:
+        own = {tool.name for tool in environment.own_tools}
+    except ValueError as error:
+        yield Finding("error", f"{environment.id}.source", str(error))
+        return
+    if not own:
+        yield Finding("error", f"{environment.id}.source", f"class {environment.class_name} has no public method")
+    for index, tool in enumerate(environment.released.get("tools", ())):
+        name = tool["function"]["name"]
+        if name not in own:
+            where = f"{environment.id}.tools[{index}].function.name"
+            yield Finding("error", where, f"no method '{name}'; {near_miss(name, list(own))}")
+
+
+def _scenario(scenario: Scenario, tools: dict[str, ToolSpec]) -> Iterator[Finding]:
+    if not scenario.checks:
+        yield Finding("note", f"{scenario.task_id}.checks", "has none, so it cannot be scored")
+    for index, check in enumerate(scenario.checks):
+        where = f"{scenario.task_id}.checks[{index}].function"
+        try:
+            tree = ast.parse(check.function)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            yield Finding("error", where, f"does not parse ({error})")
+            continue
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        if "check_func" not in defined:
+            yield Finding("error", where, "does not define check_func(final_state)")
+    for index, call in enumerate(scenario.oracle or ()):
+        where = f"{scenario.task_id}.oracle[{index}]"
+        if call.name not in tools:
+            yield Finding("error", f"{where}.name", f"no tool '{call.name}'; {near_miss(call.name, list(tools))}")
+            continue
+        schema = tools[call.name].parameters
+        for name in schema["required"]:
+            if name not in call.arguments:
+                yield Finding("error", f"{where}.arguments", f"lacks '{name}', which {call.name} requires")
+        if not schema.get("additionalProperties", True):
+            for name in call.arguments:
+                if name not in schema["properties"]:
+                    known = near_miss(name, list(schema["properties"]))
+                    yield Finding("error", f"{where}.arguments", f"{call.name} has no parameter '{name}'; {known}")
+
+
+def _played(scenario: Scenario, record: EnvironmentRecord, runner: Runner) -> Iterator[Finding]:
+    """What running shows: it starts, its checks give verdicts, doing nothing earns nothing, the oracle solves it."""
+    program = Program(
+        source=record.source,
+        class_name=record.class_name,
+        config=scenario.init_config,
+        tools=frozenset(tool.name for tool in record.own_tools),
+        clock=scenario.time,
+        seed=scenario.seed,
+    )
+    try:
+        environment = SynthesizedEnvironment(runner, program, record.own_tools)
+    except EnvironmentFault as fault:
+        yield Finding("error", f"{scenario.task_id}.init_config", f"the environment does not start ({fault})")
+        return
+    try:
+        yield from _unknown_keys(scenario, record)
+        for index, verdict in enumerate(run_checks(runner, scenario, environment.initial, environment.initial)):
+            where = f"{scenario.task_id}.checks[{index}].function"
+            if verdict.error is not None:
+                yield Finding("error", where, f"on the initial state it {verdict.error}")
+            if verdict.mutated:
+                yield Finding("note", where, "changes the state it is given")
+            if verdict.passed:
+                yield Finding("note", where, "is already true in the initial state")
+        if scenario.oracle is not None:
+            yield from _oracle(scenario, environment, runner)
+    except EnvironmentFault as fault:
+        yield Finding("error", scenario.task_id, f"the environment fails when played ({fault})")
+    finally:
+        environment.close()
+
+
+def _unknown_keys(scenario: Scenario, record: EnvironmentRecord) -> Iterator[Finding]:
+    """Keys of the configuration that the source never names: set as attributes, read by nobody."""
+    tree = ast.parse(record.source)
+    named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for key in scenario.init_config.decode():
+        if key not in named:
+            yield Finding("note", f"{scenario.task_id}.init_config.{key}", "is a key that the environment never reads")
+
+
+def _oracle(scenario: Scenario, environment: SynthesizedEnvironment, runner: Runner) -> Iterator[Finding]:
+    for index, call in enumerate(scenario.oracle or ()):
+        result = environment.call(call.name, call.arguments)
+        if result.status is not ToolStatus.OK:
+            yield Finding("error", f"{scenario.task_id}.oracle[{index}]", f"{call.name}: {result.text}")
+            return
+    verdicts = run_checks(runner, scenario, environment.initial, environment.state())
+    for index, verdict in enumerate(verdicts):
+        if not verdict.passed:
+            reason = verdict.error or "is false"
+            yield Finding("error", f"{scenario.task_id}.checks[{index}]", f"after the oracle's calls it {reason}")
