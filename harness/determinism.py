@@ -67,13 +67,23 @@ class Sources:
         }
 
 
-def install(clock: str, seed: int) -> None:
-    """Freeze and seed this whole process, for good. Only for a child that runs one episode."""
+def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None = None) -> None:
+    """Freeze and seed this whole process, for good. Only for a child that runs one episode.
+
+    Args:
+        before_sleep: Told of every sleep, which moves the frozen clock and takes no time.
+    """
     import time_machine
 
     sources = Sources(seed)
     traveller = time_machine.travel(parse_clock(clock), tick=False).start()
-    time.sleep = lambda seconds: traveller.shift(float(seconds))
+
+    def sleep(seconds: float) -> None:
+        if before_sleep is not None:
+            before_sleep(float(seconds))
+        traveller.shift(float(seconds))
+
+    time.sleep = sleep
     time.monotonic = time.perf_counter = time.process_time = time.time
     time.monotonic_ns = time.perf_counter_ns = time.process_time_ns = time.time_ns
     random.setstate(sources.random.getstate())

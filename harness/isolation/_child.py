@@ -70,12 +70,22 @@ class Episode:
         self._instance: Any = None
         self._observation = "python"
         self._reply_bytes = self._state_bytes = 0
+        self._call_seconds = self._may_sleep = 0.0
+        self._request: wire.Request | None = None
 
     def serve(self) -> None:
         """Answer requests until the harness hangs up."""
         while True:
-            request = read_request(self._descriptor)
+            request = self._request = read_request(self._descriptor)
+            self._may_sleep = self._call_seconds
             write(self._descriptor, self._answer(request))
+
+    def _before_sleep(self, seconds: float) -> None:
+        """A sleep moves the clock and takes no time, but it counts: what sleeps past its deadline has missed it."""
+        self._may_sleep -= max(seconds, 0.0)
+        if self._may_sleep < 0 and self._request is not None:
+            write(self._descriptor, wire.frame(failed(self._request, "timeout", "the program slept past its deadline")))
+            os._exit(0)
 
     def _answer(self, request: wire.Request) -> bytes:
         try:
@@ -129,9 +139,10 @@ class Episode:
     def _init(self, request: wire.Init) -> None:
         self._observation = request.observation
         self._reply_bytes, self._state_bytes = request.reply_bytes, request.state_bytes
+        self._call_seconds, self._may_sleep = request.call_seconds, request.init_seconds
         source = untag(request.source)
         code = self._code(request, source)
-        determinism.install(request.clock, request.seed)
+        determinism.install(request.clock, request.seed, self._before_sleep)
         cls = runtime.load_class(source, request.class_name, code=code)
         self._instance = runtime.instantiate(cls, untag(msgspec.json.decode(request.config)))
 

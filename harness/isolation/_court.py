@@ -1,7 +1,7 @@
 """The court: a process that reads two states and forks one confined child per check.
 
-It runs no generated code itself, so no check can reach another check's verdict or the state that the next one sees: each
-child gets its copy of both states by the fork, which is also cheaper than decoding them again.
+It runs no generated code itself, so no check can reach another check's verdict or the state that the next one sees:
+each child gets its copy of both states by the fork, which is also cheaper than decoding them again.
 """
 
 from __future__ import annotations
@@ -47,13 +47,10 @@ def main(descriptor: int, eid: int, hardening: Hardening) -> None:
             write(descriptor, wire.frame(failed(request, "state_not_exportable", text)))
             continue
         for index, function in enumerate(request.functions):
-            verdict = _Trial(request, untag(function), initial, final, before).verdict(hardening)
-            passed, mutated, error_text = verdict
-            text, escaped = (None, False) if error_text is None else wire.escape(error_text)
-            write(
-                descriptor,
-                wire.frame(wire.Said(request.rid, request.eid, index, passed, mutated, text, escaped)),
-            )
+            trial = _Trial(request, untag(function), initial, final, before)
+            passed, mutated, why = trial.verdict(hardening)
+            said = wire.Said(request.rid, request.eid, index, passed, mutated, *escape(why))
+            write(descriptor, wire.frame(said))
 
 
 class _Outcome(msgspec.Struct, array_like=True):
@@ -76,6 +73,7 @@ class _Trial:
         self._request = request
         self._function = function
         self._states = initial, final, before
+        self._may_sleep = request.check_seconds
 
     def verdict(self, hardening: Hardening) -> Spoken:
         """Fork, wait, kill: the child gets its time and not more."""
@@ -88,7 +86,7 @@ class _Trial:
                 os.dup2(writable, CHANNEL)
                 os.closerange(CHANNEL + 1, OPEN_FILES_OF_ZYGOTE)
                 hardening.confine_child(here, self._request.cpu_seconds)
-                self._run(CHANNEL)
+                self._run()
             finally:
                 os._exit(0)
         os.close(writable)
@@ -99,7 +97,7 @@ class _Trial:
             os.kill(child, signal.SIGKILL)
             _, status = os.waitpid(child, 0)
         if spoken is None:
-            return False, False, f"ran longer than {self._request.check_seconds:g} s"
+            return False, False, self._late()
         try:
             outcome: _Outcome = _decode_outcome(spoken)
             error = None if outcome.error is None else wire.unescape(outcome.error, outcome.escaped)
@@ -123,17 +121,34 @@ class _Trial:
                 return data
         return b""
 
-    def _run(self, writable: int) -> None:
+    def _before_sleep(self, seconds: float) -> None:
+        self._may_sleep -= max(seconds, 0.0)
+        if self._may_sleep < 0:
+            self._speak(False, False, self._late())
+            os._exit(0)
+
+    def _late(self) -> str:
+        return f"ran longer than {self._request.check_seconds:g} s"
+
+    def _run(self) -> None:
         try:
-            determinism.install(self._request.clock, self._request.seed)
+            determinism.install(self._request.clock, self._request.seed, self._before_sleep)
             checked = runtime.run_check(self._function, *self._states)
             passed, mutated, error = checked.passed, checked.mutated, checked.error
         except MemoryError:
             passed, mutated, error = False, False, "ran out of memory"
         except BaseException as inner:
             passed, mutated, error = False, False, f"raised {runtime.describe(inner)}"
-        text, escaped = (None, False) if error is None else wire.escape(error)
-        write(writable, wire.encode(_Outcome(passed, mutated, text, escaped)) + b"\n")
+        self._speak(passed, mutated, error)
+
+    @staticmethod
+    def _speak(passed: bool, mutated: bool, error: str | None) -> None:
+        write(CHANNEL, wire.encode(_Outcome(passed, mutated, *escape(error))) + b"\n")
+
+
+def escape(text: str | None) -> tuple[str | None, bool]:
+    """As `wire.escape`, for what may be missing."""
+    return (None, False) if text is None else wire.escape(text)
 
 
 def describe_status(status: int) -> str:

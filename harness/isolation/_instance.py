@@ -184,6 +184,8 @@ class IsolatedInstance:
             seed=program.seed,
             observation=program.observation,
             code=code,
+            init_seconds=limits.init_seconds,
+            call_seconds=limits.call_seconds,
             reply_bytes=limits.reply_bytes,
             state_bytes=limits.state_bytes,
         )

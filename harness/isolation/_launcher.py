@@ -20,9 +20,7 @@ from harness.isolation._zygote import ANSWER, COUNT, COURT, END, LENGTH, ORDER, 
 START_SECONDS = 60.0
 _ANSWER_SECONDS = 10.0
 
-CURE = (
-    "run EnvScaler inside a Linux container (docs/isolation.md has the recipe), or accept weaker isolation with allow_weak"
-)
+CURE = "run EnvScaler inside a Linux container (docs/isolation.md has the recipe), or accept weaker isolation with allow_weak"
 
 
 class IsolationUnavailable(SettingError):
@@ -63,7 +61,15 @@ class Zygote:
         with theirs:
             settings = {"control": theirs.fileno(), "harness": os.getpid(), "places": _places(), "weak": allow_weak}
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-S", "-P", "-B", str(Path(__file__).with_name("_boot.py")), json.dumps(settings)],
+                [
+                    sys.executable,
+                    "-s",
+                    "-S",
+                    "-P",
+                    "-B",
+                    str(Path(__file__).with_name("_boot.py")),
+                    json.dumps(settings),
+                ],
                 # Nothing of the harness's environment: it holds keys. The interpreter finds itself by its path.
                 env={"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"},
                 pass_fds=(theirs.fileno(),),

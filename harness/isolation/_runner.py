@@ -203,9 +203,7 @@ class IsolatedRunner:
             In order, what each gave; a fault ends its own episode only.
         """
         results = converse_all([instance.talk(name, arguments) for instance, name, arguments in calls])
-        return [
-            instance.settled(name, result) for (instance, name, _), result in zip(calls, results, strict=True)
-        ]
+        return [instance.settled(name, result) for (instance, name, _), result in zip(calls, results, strict=True)]
 
     # Checks
 

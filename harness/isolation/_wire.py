@@ -38,6 +38,8 @@ class Init(msgspec.Struct, tag="init"):
     seed: int
     observation: str
     code: bytes | None
+    init_seconds: float
+    call_seconds: float
     reply_bytes: int
     state_bytes: int
 
@@ -128,7 +130,9 @@ class Said(msgspec.Struct, tag="said"):
     escaped: bool
 
 
-FaultKind = Literal["init_failed", "out_of_memory", "state_not_exportable", "state_too_large", "reply_too_large"]
+FaultKind = Literal[
+    "init_failed", "timeout", "out_of_memory", "state_not_exportable", "state_too_large", "reply_too_large"
+]
 
 
 class Failed(msgspec.Struct, tag="failed"):
