@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from harness.environment import ToolSpec
-from harness.episode import AgentTurn, Case, Episode, Finished, Need, UserTurn
+from harness.episode import AgentTurn, Case, Episode, Finished, Need, Turn, UserTurn
 from harness.errors import EnvironmentFault
-from harness.messages import Message, content_text
+from harness.messages import Message, content_text, read
 from harness.protocol import Protocol
 from harness.state import State
 from harness.trajectory import Recording, Trajectory
@@ -127,13 +127,17 @@ def replay(case: Case, protocol: Protocol, recording: Recording) -> Played:
 
     Recorded tool and system messages are ignored. Where the episode wants the agent and the recording has a user
     message of its own, the agent's turn is over; where it wants a reply and none is left, it is finished as it stands.
+    Where the protocol counts by user turn, the recording's user messages alone say where turns end (`_as_recorded`).
     """
     # A recording already holds what its protocol kept: nothing is dropped again.
-    episode = Episode(case, replace(protocol, calls_per_step="all"))
+    protocol, messages = replace(protocol, calls_per_step="all"), recording.messages
+    if protocol.step_limit_per == "turn":
+        case, protocol, messages = _as_recorded(case, protocol, messages)
+    episode = Episode(case, protocol)
     need = episode.start()
     # User messages that the episode spoke itself since the agent's last: the recording holds them too.
     own = _user_messages(episode)
-    for message in recording.messages:
+    for message in messages:
         if isinstance(need, Finished):
             break
         if message["role"] == "assistant":
@@ -154,6 +158,40 @@ def replay(case: Case, protocol: Protocol, recording: Recording) -> Played:
     if not isinstance(need, Finished):
         episode.finish()
     return read_out(episode)
+
+
+def _as_recorded(case: Case, protocol: Protocol, messages: list[Message]) -> tuple[Case, Protocol, list[Message]]:
+    """A case with as many turns as were recorded, a limit that holds their steps, and the messages that count.
+
+    BFCL's checker takes the turns of a result as they are: too many or too few of them are an error of their own, and
+    what is no call does not count, wherever it stands. So text before the last message of a turn does not end it.
+    """
+    kept: list[Message] = []
+    texts: list[str] = []
+    limit, steps = protocol.step_limit, 0
+    for message in messages:
+        if message["role"] == "user":
+            texts.append(content_text(message.get("content")))
+            # The turn went on after its last step: the limit was not what ended it.
+            limit, steps = max(limit, steps + 1), 0
+        elif message["role"] == "assistant":
+            if steps and not _calls(kept[-1]):
+                kept.pop()
+                steps -= 1
+            steps += 1
+        if message["role"] in ("user", "assistant"):
+            kept.append(message)
+    if not texts:
+        return case, protocol, messages
+    turns = case.brief.turns[: len(texts)] + tuple(map(Turn, texts[len(case.brief.turns) :]))
+    limit = max(limit, steps)
+    return replace(case, brief=replace(case.brief, turns=turns)), replace(protocol, step_limit=limit), kept
+
+
+def _calls(message: Message) -> bool:
+    """Whether a message makes calls, all of them usable."""
+    reply = read(message)
+    return bool(reply.calls) and all(call.slip is None for call in reply.calls)
 
 
 def _user_messages(episode: Episode) -> int:

@@ -21,7 +21,7 @@ _MANY_BITS = 10_000_000
 @contextmanager
 def own_precision() -> Iterator[None]:
     """Whatever precision is set inside ends with the block (docs/bfcl.md, section 1.4, leak c)."""
-    import mpmath
+    import mpmath  # type: ignore[import-untyped]
 
     before = mpmath.mp.prec
     try:

@@ -16,7 +16,7 @@ def public(instance: object) -> dict[str, Any]:
 
 
 def canonical(value: Any, depth: int = 0) -> Any:
-    """A copy of `value` made of JSON values: files and directories by name and content, tuples as lists, else `repr`."""
+    """A copy of `value` made of JSON values: files and directories by name and content, else `repr`."""
     kind = type(value)
     if value is None or kind in (str, int, float, bool):
         return value

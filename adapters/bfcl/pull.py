@@ -17,10 +17,10 @@ def pull(source: str | None, folder: Path) -> None:
     """Put both wheels into `folder`. What is there and right already is left alone.
 
     Args:
-        source: A folder that holds the wheels, or one wheel; None fetches them with pip, without dependencies.
+        source: The folder that holds both wheels, or one of them; None fetches them with pip, without dependencies.
         folder: The artifact folder, `<cache>/bfcl`.
     Raises:
-        SettingError: If pip cannot fetch, or `source` holds no wheel.
+        SettingError: If pip cannot fetch, or `source` lacks a wheel.
         DataError: If a wheel is not the pinned one.
     """
     if source is not None:
@@ -35,10 +35,9 @@ def pull(source: str | None, folder: Path) -> None:
 
 def _take(source: Path, folder: Path) -> None:
     here = source if source.is_dir() else source.parent
-    found = [pin for pin in PINS.values() if (here / pin.wheel).is_file() and source in (here, here / pin.wheel)]
-    if not found:
-        raise SettingError(f"{source} holds no BFCL wheel; expected {' or '.join(pin.wheel for pin in PINS.values())}")
-    for pin in found:
+    if missing := [pin.wheel for pin in PINS.values() if not (here / pin.wheel).is_file()]:
+        raise SettingError(f"{here} holds no {' and no '.join(missing)}; both wheels of BFCL are needed")
+    for pin in PINS.values():
         _place(pin, here / pin.wheel, folder)
 
 

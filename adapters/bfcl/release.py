@@ -1,4 +1,4 @@
-"""The two pinned releases of `bfcl-eval`, read from their wheels: tasks, answers, tool documents, the hold-out sentence.
+"""The two pinned releases of `bfcl-eval`, read from their wheels: tasks, answers, tools, the hold-out sentence.
 
 Everything here is data, read as JSON or as Python literals; what is run lives in `adapters.bfcl.backends`.
 """

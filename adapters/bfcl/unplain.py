@@ -1,7 +1,7 @@
 """Calls that reach no method as they stand, and what the official executor says to them.
 
-It writes `name(key=repr(value), ...)` and has Python evaluate that. So a name may be dotted, a key may be no identifier,
-a value may be NaN. The text is only parsed here, to give the same answer; nothing of it is run.
+It writes `name(key=repr(value), ...)` and has Python evaluate that. So a name may be dotted, a key no identifier, a
+value NaN. The text is only parsed here, to give the same answer; nothing of it is run.
 """
 
 from __future__ import annotations
