@@ -127,7 +127,7 @@ class Database:
             texts = {**self.texts[name], **changed.get(name, {})}
             new = texts.keys() - self.texts[name].keys()
             _feed(head, index, name, [texts[key] for key in (sorted(texts) if new else texts)])
-        head.update(b",))" if len(names) == 1 else b")")
+        head.update(b",)" if len(names) == 1 else b")")
         return str(head.hexdigest())
 
 
