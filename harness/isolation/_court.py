@@ -1,17 +1,20 @@
-"""The court: a process that reads two states and forks one confined child per check.
+"""The court: a process that reads two states and forks confined children in which checks say their verdicts.
 
-It runs no generated code itself, so no check can reach another check's verdict or the state that the next one sees:
-each child gets its copy of both states by the fork, which is also cheaper than decoding them again.
+It runs no generated code itself. Checks that can only look (`_plain`) sit together, each with states decoded for it
+alone; every other check sits alone, in a process of its own. So no check can reach another check's verdict or the state
+that the next one sees. A child that crashes or is late loses the check it was at; the rest go to a new one.
 """
 
 from __future__ import annotations
 
+import builtins
 import gc
 import os
 import select
 import signal
 import time
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,41 +22,21 @@ from harness import determinism, runtime
 from harness.isolation import _wire as wire
 from harness.isolation._child import CHANNEL, failed, read_request, write
 from harness.isolation._hardening import OPEN_FILES_OF_ZYGOTE, Hardening
+from harness.isolation._plain import is_plain
 from harness.state import encode, untag
 
-_VERDICT_BYTES = 1 << 16
-"""More than a check's child may write; its longest error is 2,000 characters."""
-
-
-def main(descriptor: int, eid: int, hardening: Hardening) -> None:
-    """Judge until the harness hangs up."""
-    write(descriptor, wire.frame(wire.Hello(0, eid, os.getpid())))
-    # Deadlines here must not follow the frozen clock, which only the children install.
-    while True:
-        request = read_request(descriptor)
-        if not isinstance(request, wire.Judge):
-            return
-        try:
-            initial, final = (untag(msgspec.json.decode(data)) for data in (request.initial, request.final))
-            # Not the bytes as they came: objects are exported by class name but decoded as plain records.
-            before = encode(final)
-            gc.collect()
-            gc.freeze()
-        except MemoryError:
-            write(descriptor, wire.frame(failed(request, "out_of_memory", "the states do not fit into memory")))
-            continue
-        except Exception as error:
-            text = f"the states cannot be read: {runtime.describe(error)}"
-            write(descriptor, wire.frame(failed(request, "state_not_exportable", text)))
-            continue
-        for index, function in enumerate(request.functions):
-            trial = _Trial(request, untag(function), initial, final, before)
-            passed, mutated, why = trial.verdict(hardening)
-            said = wire.Said(request.rid, request.eid, index, passed, mutated, *escape(why))
-            write(descriptor, wire.frame(said))
+_LINE_BYTES = 1 << 16
+"""More than a child may write per check; the longest error is 2,000 characters."""
+_SHARED_STATE_BYTES = 1 << 18
+"""Above this, decoding both states anew for each check costs more than a fork that copies them."""
 
 
 class _Outcome(msgspec.Struct, array_like=True):
+    """What a child writes about one check, as a line."""
+
+    index: int
+    say: Literal["verdict", "last", "not_plain"]
+    """`last`: a verdict after which this child ends. `not_plain`: it will not run the check among others."""
     passed: bool
     mutated: bool
     error: str | None
@@ -62,93 +45,204 @@ class _Outcome(msgspec.Struct, array_like=True):
 
 _decode_outcome = msgspec.json.Decoder(_Outcome).decode
 
-Spoken = tuple[bool, bool, str | None]
-"""Passed, mutated, error."""
+
+def main(descriptor: int, eid: int, hardening: Hardening) -> None:
+    """Judge until the harness hangs up."""
+    write(descriptor, wire.frame(wire.Hello(0, eid, os.getpid())))
+    while True:
+        request = read_request(descriptor)
+        if not isinstance(request, wire.Judge):
+            return
+        try:
+            court = _Court(request, hardening)
+        except MemoryError:
+            reply: wire.Reply = failed(request, "out_of_memory", "the states do not fit into memory")
+            write(descriptor, wire.frame(reply))
+            continue
+        except Exception as error:
+            text = f"the states cannot be read: {runtime.describe(error)}"
+            write(descriptor, wire.frame(failed(request, "state_not_exportable", text)))
+            continue
+        for said in court.verdicts():
+            write(descriptor, wire.frame(said))
 
 
-class _Trial:
-    """One check in a child of its own."""
+class _Court:
+    """One request: its states and functions, and the children that hear them."""
 
-    def __init__(self, request: wire.Judge, function: str, initial: Any, final: Any, before: bytes) -> None:
-        self._request = request
-        self._function = function
-        self._states = initial, final, before
-        self._may_sleep = request.check_seconds
+    def __init__(self, request: wire.Judge, hardening: Hardening) -> None:
+        self.request = request
+        self.hardening = hardening
+        self.functions = [untag(function) for function in request.functions]
+        self.states = self.decode()
+        # Not the bytes as they came: objects are exported by class name but decoded as plain records.
+        self.before = encode(self.states[1])
+        gc.collect()
+        gc.freeze()
 
-    def verdict(self, hardening: Hardening) -> Spoken:
-        """Fork, wait, kill: the child gets its time and not more."""
+    def decode(self) -> tuple[Any, Any]:
+        """Both states, fresh."""
+        return untag(msgspec.json.decode(self.request.initial)), untag(msgspec.json.decode(self.request.final))
+
+    def verdicts(self) -> Iterator[wire.Said]:
+        """One for each function, in the order in which they are heard."""
+        waiting = list(range(len(self.functions)))
+        alone = []
+        if len(self.request.initial) + len(self.request.final) > _SHARED_STATE_BYTES:
+            waiting, alone = [], waiting
+        while waiting:
+            heard = 0
+            for outcome in _Sitting(self, waiting, together=True).outcomes():
+                heard += 1
+                if outcome.say == "not_plain":
+                    alone.append(outcome.index)
+                else:
+                    yield self._said(outcome)
+            waiting = waiting[heard:]
+        for index in alone:
+            for outcome in _Sitting(self, [index], together=False).outcomes():
+                yield self._said(outcome)
+
+    def late(self) -> str:
+        """The error of a check that ran out of time."""
+        return f"ran longer than {self.request.check_seconds:g} s"
+
+    def _said(self, outcome: _Outcome) -> wire.Said:
+        passed = outcome.passed and outcome.error is None
+        rid, eid, index = self.request.rid, self.request.eid, outcome.index
+        return wire.Said(rid, eid, index, passed, outcome.mutated, outcome.error, outcome.escaped)
+
+
+class _Sitting:
+    """A child that hears some checks, one after another.
+
+    Args:
+        together: Run only what is plain, with states of its own for each; otherwise run the one check there is.
+    """
+
+    def __init__(self, court: _Court, indices: Sequence[int], *, together: bool) -> None:
+        self._court = court
+        self._indices = indices
+        self._together = together
+        self._may_sleep = 0.0
+        self._frozen = False
+        self._index = -1
+
+    # In the court
+
+    def outcomes(self) -> Iterator[_Outcome]:
+        """What the child says, check by check, until it has heard all or fails at one."""
         readable, writable = os.pipe()
-        here = os.getpid()
+        child = self._fork(writable)
+        os.close(writable)
+        lines = self._lines(readable)
+        reaped = False
+        try:
+            for index in self._indices:
+                line = next(lines)
+                if line is None:
+                    yield _failure(index, self._court.late())
+                    return
+                try:
+                    outcome: _Outcome = _decode_outcome(line)
+                    broken = outcome.index != index
+                except (ValueError, RecursionError):
+                    broken = True
+                if broken:
+                    os.kill(child, signal.SIGKILL)
+                    reaped = True
+                    yield _failure(index, f"gave no verdict ({describe_status(os.waitpid(child, 0)[1])})")
+                    return
+                yield outcome
+                if outcome.say == "last":
+                    return
+        finally:
+            os.close(readable)
+            if not reaped:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+    def _fork(self, writable: int) -> int:
+        court = os.getpid()
         child = os.fork()
         if child == 0:
             try:
-                # The channel to the harness is replaced by a pipe that this check alone writes to.
+                # The channel to the harness is replaced by a pipe that leads to the court alone.
                 os.dup2(writable, CHANNEL)
                 os.closerange(CHANNEL + 1, OPEN_FILES_OF_ZYGOTE)
-                hardening.confine_child(here, self._request.cpu_seconds)
-                self._run()
+                self._court.hardening.confine_child(court, self._court.request.cpu_seconds)
+                self._hear()
             finally:
                 os._exit(0)
-        os.close(writable)
-        try:
-            spoken = self._listen(readable)
-        finally:
-            os.close(readable)
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-        if spoken is None:
-            return False, False, self._late()
-        try:
-            outcome: _Outcome = _decode_outcome(spoken)
-            error = None if outcome.error is None else wire.unescape(outcome.error, outcome.escaped)
-        except (ValueError, RecursionError):
-            return False, False, f"gave no verdict ({describe_status(status)})"
-        return outcome.passed and error is None, outcome.mutated, error
+        return child
 
-    def _listen(self, readable: int) -> bytes | None:
-        """One line from the child, or what it wrote before it ended; None if it took too long."""
-        deadline = time.monotonic() + self._request.check_seconds
+    def _lines(self, readable: int) -> Iterator[bytes | None]:
+        """Line by line, each in its time; None if it is late; what there is if the child ended or writes too much."""
         poller = select.poll()
         poller.register(readable, select.POLLIN)
         data = b""
-        while len(data) <= _VERDICT_BYTES:
-            rest = deadline - time.monotonic()
-            if rest <= 0 or not poller.poll(rest * 1000):
-                return None
-            chunk = os.read(readable, _VERDICT_BYTES)
-            data += chunk
-            if not chunk or chunk.endswith(b"\n"):
-                return data
-        return b""
+        while True:
+            deadline = time.monotonic() + self._court.request.check_seconds
+            while (end := data.find(b"\n")) < 0 and len(data) <= _LINE_BYTES:
+                rest = deadline - time.monotonic()
+                if rest <= 0 or not poller.poll(rest * 1000):
+                    yield None
+                chunk = os.read(readable, _LINE_BYTES)
+                if not chunk:
+                    yield data
+                data += chunk
+            yield data[:end] if end >= 0 else b""
+            data = data[end + 1 :]
+
+    # In the child
+
+    def _hear(self) -> None:
+        court = self._court
+        for index in self._indices:
+            self._index = index
+            function = court.functions[index]
+            if self._together and not is_plain(function):
+                self._speak("not_plain")
+                continue
+            self._may_sleep = court.request.check_seconds
+            try:
+                states = court.decode() if self._together else court.states
+                checked = runtime.run_check(function, *states, court.before, importer=self._import)
+                self._speak("verdict", checked.passed, checked.mutated, checked.error)
+            except MemoryError:
+                self._speak("last", error="ran out of memory")
+                return
+            except BaseException as error:
+                self._speak("last", error=f"raised {runtime.describe(error)}")
+                return
+
+    def _import(self, *arguments: Any, **options: Any) -> Any:
+        """Freeze time and seed randomness when the check imports something; most checks never do."""
+        if not self._frozen:
+            self._frozen = True
+            determinism.install(self._court.request.clock, self._court.request.seed, self._before_sleep)
+        return builtins.__import__(*arguments, **options)
 
     def _before_sleep(self, seconds: float) -> None:
         self._may_sleep -= max(seconds, 0.0)
         if self._may_sleep < 0:
-            self._speak(False, False, self._late())
+            self._speak("last", error=self._court.late())
             os._exit(0)
 
-    def _late(self) -> str:
-        return f"ran longer than {self._request.check_seconds:g} s"
-
-    def _run(self) -> None:
-        try:
-            determinism.install(self._request.clock, self._request.seed, self._before_sleep)
-            checked = runtime.run_check(self._function, *self._states)
-            passed, mutated, error = checked.passed, checked.mutated, checked.error
-        except MemoryError:
-            passed, mutated, error = False, False, "ran out of memory"
-        except BaseException as inner:
-            passed, mutated, error = False, False, f"raised {runtime.describe(inner)}"
-        self._speak(passed, mutated, error)
-
-    @staticmethod
-    def _speak(passed: bool, mutated: bool, error: str | None) -> None:
-        write(CHANNEL, wire.encode(_Outcome(passed, mutated, *escape(error))) + b"\n")
+    def _speak(
+        self,
+        say: Literal["verdict", "last", "not_plain"],
+        passed: bool = False,
+        mutated: bool = False,
+        error: str | None = None,
+    ) -> None:
+        text, escaped = (None, False) if error is None else wire.escape(error)
+        outcome = _Outcome(self._index, say, passed, mutated, text, escaped)
+        write(CHANNEL, wire.encode(outcome) + b"\n")
 
 
-def escape(text: str | None) -> tuple[str | None, bool]:
-    """As `wire.escape`, for what may be missing."""
-    return (None, False) if text is None else wire.escape(text)
+def _failure(index: int, error: str) -> _Outcome:
+    return _Outcome(index, "last", False, False, error, False)
 
 
 def describe_status(status: int) -> str:

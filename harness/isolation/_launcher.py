@@ -20,7 +20,10 @@ from harness.isolation._zygote import ANSWER, COUNT, COURT, END, LENGTH, ORDER, 
 START_SECONDS = 60.0
 _ANSWER_SECONDS = 10.0
 
-CURE = "run EnvScaler inside a Linux container (docs/isolation.md has the recipe), or accept weaker isolation with allow_weak"
+CURE = (
+    "run EnvScaler inside a Linux container (docs/isolation.md has the recipe), "
+    "or accept weaker isolation explicitly (allow_weak)"
+)
 
 
 class IsolationUnavailable(SettingError):

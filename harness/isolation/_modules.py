@@ -112,7 +112,7 @@ def _load_zones() -> None:
     """Read the time zones into memory, so that `zoneinfo` needs no file later."""
     import io
     import zoneinfo
-    from zoneinfo import _common  # type: ignore[attr-defined]
+    from zoneinfo import _common
 
     zones: dict[str, bytes] = {}
     for root in zoneinfo.TZPATH:
@@ -134,5 +134,5 @@ def _load_zones() -> None:
             raise zoneinfo.ZoneInfoNotFoundError(f"No time zone found with key {key}") from None
 
     zoneinfo.reset_tzpath(to=())
-    _common.load_tzdata = load_tzdata
+    _common.load_tzdata = load_tzdata  # type: ignore[assignment]
     zoneinfo.available_timezones = lambda: set(zones)

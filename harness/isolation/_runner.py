@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import hashlib
 import itertools
 import os
@@ -30,7 +31,7 @@ SPAWN_SECONDS = 60.0
 CPU_SECONDS = 60
 """Least CPU time of a child; more if its calls may take longer."""
 _CODE_CACHE_BYTES = 64 * 2**20
-_JUDGE_GRACE_SECONDS = 10.0
+_COURT_GRACE_SECONDS = 10.0
 """For the court to fork and reap, beside the time of the check itself."""
 
 T = TypeVar("T")
@@ -50,10 +51,8 @@ class _Child:
         """Kill it, here and now; the zygote reaps it."""
         if self._close() and self.pid is not None and self.zygote.alive():
             # The zygote keeps the process id until `end`, so it cannot mean another process by now.
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self.zygote.end(self.eid)
 
     def epitaph(self) -> EnvironmentFault:
@@ -245,14 +244,18 @@ class IsolatedRunner:
             cpu_seconds=self._cpu_seconds,
         )
         out = wire.frame(request)
-        for index in range(len(checks.functions)):
-            seconds = limits.check_seconds + _JUDGE_GRACE_SECONDS + (0.0 if index else limits.init_seconds)
-            said = expect(wire.Said, read_reply((yield Ask(out, seconds, limits.reply_bytes)), rid, eid))
-            if said.index != index:
-                raise Violation("a verdict out of turn")
-            error = None if said.error is None else readable(said.error, said.escaped)
-            verdicts.append(Verdict(said.passed, error, said.mutated))
+        seconds = limits.init_seconds + _COURT_GRACE_SECONDS
+        said: dict[int, Verdict] = {}
+        # Verdicts come one by one, those of checks that share a process first; `not plain` ones are passed over once.
+        for _ in checks.functions:
+            seconds += limits.check_seconds
+            verdict = expect(wire.Said, read_reply((yield Ask(out, seconds, limits.reply_bytes)), rid, eid))
+            error = None if verdict.error is None else readable(verdict.error, verdict.escaped)
+            said[verdict.index] = Verdict(verdict.passed, error, verdict.mutated)
             out = b""
+        if said.keys() != set(range(len(checks.functions))):
+            raise Violation("a verdict is missing")
+        verdicts += (said[index] for index in range(len(checks.functions)))
 
     # Children
 

@@ -1,6 +1,6 @@
-"""The process that forks children: a clean interpreter with the standard library loaded, which never runs generated code.
+"""The process that forks children: a clean interpreter with the standard library loaded. It runs no generated code.
 
-Orders come as fixed records over a socket, the descriptor of a new child's channel beside them; it ends with the harness.
+Orders come as fixed records over a socket, a new child's end of its channel beside them. It ends with the harness.
 """
 
 from __future__ import annotations
