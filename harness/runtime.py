@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from harness.state import NotExportable, encode
 
 MODULE = "dynamic_env"
@@ -172,13 +174,24 @@ def run_check(function: str, initial: Any, final: Any, final_bytes: bytes, impor
     except BaseException as error:
         _reraise_interrupt(error)
         return Checked(False, f"raised {describe(error)}", False)
-    try:
-        mutated = encode(final) != final_bytes
-    except NotExportable:
-        mutated = True
+    mutated = _changed(final, final_bytes)
     if type(answer) is not bool:
         return Checked(False, f"returned {type(answer).__name__}, not a bool", mutated)
     return Checked(answer, None, mutated)
+
+
+def _changed(value: Any, before: bytes) -> bool:
+    """Whether a value is no longer the one that `before` encodes."""
+    try:
+        # Plain JSON encodes to the same bytes without our walk; anything else takes the sure way.
+        if msgspec.json.encode(value) == before:
+            return False
+    except (TypeError, ValueError, OverflowError, RecursionError, AttributeError):
+        pass
+    try:
+        return encode(value) != before
+    except NotExportable:
+        return True
 
 
 def describe(error: BaseException) -> str:

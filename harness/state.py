@@ -230,7 +230,9 @@ class State:
 
     def decode(self) -> Any:
         """A fresh Python value; changing it changes nothing else."""
-        return untag(msgspec.json.decode(self.data))
+        value = msgspec.json.decode(self.data)
+        # A quote inside a JSON string is escaped, so these bytes can only open an object whose first key is a tag.
+        return untag(value) if b'{"$' in self.data else value
 
     @cached_property
     def digest(self) -> str:

@@ -41,6 +41,9 @@ class CheckpointAPI(OpenAICompatibleAPI):
         SettingError: If the name is neither a folder with a checkpoint nor a URL, or an option is unknown.
     """
 
+    episode_aware = True
+    """Takes messages and tools from the episode in play, not from Inspect."""
+
     def __init__(
         self,
         model_name: str,
@@ -84,6 +87,9 @@ class CheckpointAPI(OpenAICompatibleAPI):
             await self._server.ready()
         if self._served is None:
             self._served = await served_model(str(self.base_url))
+        if (turn := _agent_turn()) is not None and turn.tools:
+            # Stands for the episode's tools, so that the request has some; `tools_to_openai` puts them in.
+            tools, tool_choice = [ToolInfo(name="episode", description="")], "auto"
         return await super().generate(input, tools, tool_choice, config)
 
     def service_model_name(self) -> str:

@@ -33,6 +33,9 @@ class ReferenceAPI(ModelAPI):
         SettingError: If there is no reference agent of this name.
     """
 
+    episode_aware = True
+    """Takes messages and tools from the episode in play, not from Inspect."""
+
     def __init__(
         self,
         model_name: str,

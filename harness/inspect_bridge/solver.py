@@ -75,6 +75,8 @@ class _Loop:
         self.chat: list[ChatMessage] = []
         self.tools: list[ToolInfo] = []
         self._offered: tuple[ToolSpec, ...] = ()
+        # Inspect copies the tools of each call three times, a third of its cost; our own providers know the turn.
+        self._tells_tools = not getattr(model.api, "episode_aware", False)
 
     async def run(self) -> None:
         need = await self._do(self.episode.start)
@@ -102,7 +104,7 @@ class _Loop:
 
     async def _agent(self, turn: AgentTurn) -> Message:
         self.chat += [to_chat(message) for message in turn.messages[len(self.chat) :]]
-        if turn.tools is not self._offered:
+        if self._tells_tools and turn.tools is not self._offered:
             self._offered, self.tools = tuple(turn.tools), [tool_info(tool) for tool in turn.tools]
         output = await self.model.generate(self.chat, tools=self.tools, config=self._config())
         return from_output(output)
@@ -123,7 +125,6 @@ class _Loop:
         trajectory = played.trajectory
         state.messages = [to_chat(message) for message in trajectory.messages]
         record: dict[str, Any] = trajectory.record()
-        record.pop("tools")
         record["state_hash"] = played.final_state.digest if played.final_state is not None else None
         store().set(STORE_KEY, record)
         if trajectory.outcome is not None:
