@@ -1,0 +1,49 @@
+# make eval           evaluate on the bundled scenarios and print the table (MODEL=... for a model of your own)
+# make test           the whole test suite
+# make lint           ruff and mypy
+# make bench          speed, as ratios, beside the numbers to hold
+# make data           fetch the benchmark data that tests and tasks need
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+LOGS ?= logs/$(shell date +%Y-%m-%d-%H%M%S)
+MODEL ?= reference/oracle,reference/random,reference/noop
+USER_MODEL ?= reference/scripted_user
+SETTING ?= all
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: eval test lint types bench data clean
+
+$(BIN)/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(BIN)/.dev: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[dev,serve]'
+	touch $@
+
+eval: $(BIN)/.core
+	INSPECT_DISPLAY=$${INSPECT_DISPLAY:-plain} $(BIN)/inspect eval envscaler/scenarios -T setting=$(SETTING) \
+		--model $(MODEL) --model-role user=$(USER_MODEL) --no-log-realtime --log-dir $(LOGS)
+	$(BIN)/envscaler results $(LOGS)
+
+data: $(BIN)/.core
+	$(BIN)/envscaler data pull bfcl
+
+test: $(BIN)/.dev data
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(BIN)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(BIN)/.dev
+	$(BIN)/python -m tests.performance
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build dist
