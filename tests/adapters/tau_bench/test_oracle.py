@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from adapters.tau_bench.arithmetic import calculate
 from harness.users import stops
 
 
-def _records(real: Path, name: str) -> Iterator[dict[str, Any]]:
+@cache
+def _records(real: Path, name: str) -> list[dict[str, Any]]:
     file = real.resolve().parent.parent / "oracles" / name
     if not file.exists():
         pytest.skip(f"{name} not found; the recorded runs lie in the folder 'oracles' beside ENVSCALER_DATA")
     with gzip.open(file) as lines:
-        yield from map(json.loads, lines)
+        return [json.loads(line) for line in lines]
 
 
 def _disagreements(record: dict[str, Any], scorer: Scorer) -> Iterator[str]:
@@ -65,6 +67,6 @@ def test_every_recorded_run_comes_out_the_same(real: Path, domain: str, split: s
 
 
 def test_every_recorded_calculation_comes_out_the_same(real: Path) -> None:
-    records = list(_records(real, "tau_calculate.jsonl.gz"))
+    records = _records(real, "tau_calculate.jsonl.gz")
     assert len(records) == 401
     assert [r for r in records if calculate(r["expression"]) != r["result"]] == []
