@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import json
-import tarfile
-import urllib.request
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.errors import DataError, SettingError
+from harness.checkout import read_checkout
+from harness.errors import DataError
 from harness.files import replacing
 
 COMMIT = "56dd66c"
@@ -80,9 +77,6 @@ PROMPTS: Mapping[str, Mapping[str, str]] = {
 
 LICENCE = "LICENSE-ACEBench.md"
 
-MOST_BYTES = 256 * 1024 * 1024
-"""Of an archive, and of all that is read from it."""
-
 Files = Mapping[str, bytes]
 """The JSON, Python and licence files of a source, by path."""
 
@@ -99,7 +93,7 @@ def pull(source: str | None, folder: Path) -> None:
         DataError: If a file is missing or not the pinned one.
     """
     named = source or URL
-    files = _files(named)
+    files = read_checkout(named, _wanted)
     content = {**_verbatim(files, named), **_converted(files, named)}
     for path, data in content.items():
         with replacing(folder / path) as file:
@@ -116,7 +110,7 @@ def _verbatim(files: Files, named: str) -> dict[str, bytes]:
     for path, digest in VERBATIM.items():
         if digest not in by_digest:
             raise DataError(named, path, f"not found as of commit {COMMIT}: no file has the pinned sha256")
-    licences = sorted((path for path in files if Path(path).name.upper().startswith("LICENSE")), key=len)
+    licences = sorted((path for path in files if PurePosixPath(path).name.upper().startswith("LICENSE")), key=len)
     if not licences:
         raise DataError(named, "", "holds no licence file, and the data may only be copied with it")
     return {path: by_digest[digest] for path, digest in VERBATIM.items()} | {LICENCE: files[licences[0]]}
@@ -228,59 +222,6 @@ def _texts(modules: Sequence[ast.Module], files: Files, section: str, name: str)
             yield text
 
 
-# Reading sources
-
-
-def _files(named: str) -> Files:
-    try:
-        if named.startswith(("https://", "http://", "file://")):
-            with urllib.request.urlopen(named, timeout=60) as answer:
-                return dict(_unpacked(answer.read(MOST_BYTES), named))
-        path = Path(named)
-        if path.is_dir():
-            return {str(each.relative_to(path)): each.read_bytes() for each in _wanted_in(path)}
-        return dict(_unpacked(path.read_bytes(), named))
-    except OSError as error:
-        reason = getattr(error, "reason", None) or error.strerror or error
-        hint = "fetch the repository yourself and name it with --from"
-        raise SettingError(f"{named} cannot be read ({reason}); {hint}") from error
-
-
 def _wanted(path: str) -> bool:
-    name = Path(path).name
+    name = PurePosixPath(path).name
     return name.endswith((".json", ".py")) or name.upper().startswith("LICENSE")
-
-
-def _wanted_in(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file() and _wanted(str(path)))
-
-
-def _unpacked(data: bytes, named: str) -> Iterator[tuple[str, bytes]]:
-    """The wanted files of an archive, read in memory: no path in it is ever written to."""
-    try:
-        if zipfile.is_zipfile(io.BytesIO(data)):
-            with zipfile.ZipFile(io.BytesIO(data)) as zipped:
-                yield from _zipped(zipped, named)
-        else:
-            with tarfile.open(fileobj=io.BytesIO(data)) as tarred:
-                yield from _tarred(tarred, named)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-        raise SettingError(f"{named} is neither a folder nor a zip or tar archive") from error
-
-
-def _zipped(archive: zipfile.ZipFile, named: str) -> Iterator[tuple[str, bytes]]:
-    members = [each for each in archive.infolist() if not each.is_dir() and _wanted(each.filename)]
-    _check_size(sum(each.file_size for each in members), named)
-    return ((each.filename, archive.read(each)) for each in members)
-
-
-def _tarred(archive: tarfile.TarFile, named: str) -> Iterator[tuple[str, bytes]]:
-    members = [each for each in archive.getmembers() if each.isfile() and _wanted(each.name)]
-    _check_size(sum(each.size for each in members), named)
-    opened = ((each.name, archive.extractfile(each)) for each in members)
-    return ((name, file.read()) for name, file in opened if file is not None)
-
-
-def _check_size(total: int, named: str) -> None:
-    if total > MOST_BYTES:
-        raise SettingError(f"{named} unpacks to {total} bytes; the benchmark's repository is far smaller")
