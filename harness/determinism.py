@@ -1,18 +1,20 @@
 """Frozen time and seeded randomness for generated code: same seed and same calls, same state, on any machine.
 
 Two ways with the same answers: `install` patches a whole process (a child of the isolation level, which belongs to one
-episode); `Importer` gives code in this process its own `datetime`, `time`, `random`, `uuid` and `secrets` and touches
-nothing else, so that many episodes run side by side.
+episode); `Importer` gives code in this process its own `datetime`, `time`, `random`, `uuid`, `secrets` and `os.urandom`
+and touches nothing else, so that many episodes run side by side. One table (`_seeded`, `_clocks`) serves both.
 """
 
 from __future__ import annotations
 
+import base64
 import builtins
+import calendar
 import datetime as dt
+import functools
 import os
 import random
 import secrets
-import sys
 import time
 import types
 import uuid
@@ -30,13 +32,51 @@ def parse_clock(clock: str) -> dt.datetime:
     return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
 
 
+_REAL = {module.__name__: module for module in (dt, time, random, uuid, secrets, os)}
+"""The modules that get names of ours."""
+_Random = random.Random
+"""The real one: in a child, the module's name for it is replaced."""
+
+
 class Sources:
     """The seeded sources of one episode. Each is a stream of its own, so that drawing from one leaves the others."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self._ids = random.Random(f"ids {seed}")
-        self._bytes = random.Random(f"bytes {seed}")
+        self._seed = seed
+
+    @functools.cached_property
+    def _ids(self) -> _Random:
+        return _Random(f"ids {self._seed}")
+
+    @functools.cached_property
+    def _bytes(self) -> _Random:
+        return _Random(f"bytes {self._seed}")
+
+    @functools.cached_property
+    def _fresh(self) -> _Random:
+        return _Random(f"fresh {self._seed}")
+
+    def random_names(self) -> dict[str, Any]:
+        """The functions and classes of `random`, drawing from here and never from the machine."""
+        sources = self
+
+        class Random(_Random):
+            def seed(self, a: Any = None, version: int = 2) -> None:
+                super().seed(sources._fresh.getrandbits(128) if a is None else a, version)
+
+        class SystemRandom(_Random):
+            def seed(self, *args: Any, **kwds: Any) -> None:
+                """Without effect, as in the original."""
+
+            def random(self) -> float:
+                return sources._bytes.random()
+
+            def getrandbits(self, k: int, /) -> int:
+                return sources._bytes.getrandbits(k)
+
+        shared = Random(self._seed)
+        functions = {name: getattr(shared, name) for name in random.__all__ if name[0].islower()}
+        return {**functions, "Random": Random, "SystemRandom": SystemRandom}
 
     def uuid4(self) -> uuid.UUID:
         """The next version-4 UUID."""
@@ -46,13 +86,16 @@ class Sources:
         """The next version-1 UUID; its parts are drawn, not read from the machine."""
         return uuid.UUID(int=self._ids.getrandbits(128), version=1)
 
+    def getnode(self) -> int:
+        """A number in place of the machine's hardware address."""
+        return _Random(f"node {self._seed}").getrandbits(48)
+
     def token_bytes(self, nbytes: int | None = None) -> bytes:
         """Random bytes, 32 by default."""
         return self._bytes.randbytes(32 if nbytes is None else nbytes)
 
     def secrets(self) -> dict[str, Any]:
         """The functions of `secrets`, drawing from here."""
-        import base64
 
         def token_urlsafe(nbytes: int | None = None) -> str:
             return base64.urlsafe_b64encode(self.token_bytes(nbytes)).rstrip(b"=").decode()
@@ -67,6 +110,35 @@ class Sources:
         }
 
 
+def _seeded(sources: Sources) -> dict[str, dict[str, Any]]:
+    """What stands for the unpredictable names of each module."""
+    names = sources.random_names()
+    return {
+        "random": names,
+        "uuid": {"uuid4": sources.uuid4, "uuid1": sources.uuid1, "getnode": sources.getnode},
+        "secrets": {**sources.secrets(), "SystemRandom": names["SystemRandom"]},
+        "os": {"urandom": sources.token_bytes},
+    }
+
+
+def _clocks(
+    now_ns: Callable[[], int], localtime: Callable[[float | None], time.struct_time]
+) -> dict[str, Callable[..., Any]]:
+    """The names of `time` that tell how late it is, but for those that `time_machine` replaces well itself."""
+
+    def seconds() -> float:
+        return now_ns() / 1_000_000_000
+
+    return {
+        **dict.fromkeys(("monotonic", "perf_counter", "process_time", "thread_time"), seconds),
+        **dict.fromkeys(("monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"), now_ns),
+        "clock_gettime": lambda clk_id: seconds(),
+        "clock_gettime_ns": lambda clk_id: now_ns(),
+        "ctime": lambda secs=None: time.asctime(localtime(secs)),
+        "asctime": lambda t=None, of=time.asctime: of(localtime(None) if t is None else t),
+    }
+
+
 def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None = None) -> None:
     """Freeze and seed this whole process, for good. Only for a child that runs one episode.
 
@@ -75,7 +147,6 @@ def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None 
     """
     import time_machine
 
-    sources = Sources(seed)
     traveller = time_machine.travel(parse_clock(clock), tick=False).start()
 
     def sleep(seconds: float) -> None:
@@ -83,19 +154,16 @@ def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None 
             before_sleep(float(seconds))
         traveller.shift(float(seconds))
 
-    time.sleep = sleep
-    time.monotonic = time.perf_counter = time.process_time = time.time
-    time.monotonic_ns = time.perf_counter_ns = time.process_time_ns = time.time_ns
-    random.setstate(sources.random.getstate())
-    uuid.uuid4 = sources.uuid4
-    uuid.uuid1 = sources.uuid1
-    os.urandom = sources.token_bytes
-    for name, function in sources.secrets().items():
-        setattr(secrets, name, function)
+    replaced = {**_seeded(Sources(seed)), "time": {**_clocks(time.time_ns, time.localtime), "sleep": sleep}}
+    for name, names in replaced.items():
+        vars(_REAL[name]).update(names)
 
 
 class Importer:
     """An `__import__` for generated code in this process: time and randomness come from the episode, the rest is real.
+
+    Two things stay the machine's: its time zone in a naive datetime's own `timestamp()` and `astimezone()`, and the
+    type, as `type(datetime.now()) is datetime` tells.
 
     Args:
         clock: Frozen time, ISO 8601.
@@ -116,109 +184,128 @@ class Importer:
         level: int = 0,
     ) -> Any:
         module = builtins.__import__(name, globals_, locals_, fromlist or (), level)
-        if level == 0 and name in _SHIMMED:
+        if level == 0 and name in _REAL:
             if not self._modules:
                 self._modules = _modules(parse_clock(self._clock), Sources(self._seed))
             return self._modules[name]
         return module
 
 
-_SHIMMED = frozenset({"datetime", "time", "random", "uuid", "secrets"})
+class _Clock:
+    """A clock that only sleeping moves. Counts whole nanoseconds and rounds where `time_machine` does."""
+
+    def __init__(self, start: dt.datetime) -> None:
+        microseconds = (start - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+        self._ns = microseconds * 1_000
+
+    def time_ns(self) -> int:
+        return self._ns
+
+    def time(self) -> float:
+        return self._ns / 1_000_000_000
+
+    def sleep(self, seconds: float) -> None:
+        self._ns += round(float(seconds) * 1_000_000_000)
 
 
 def _modules(start: dt.datetime, sources: Sources) -> dict[str, types.ModuleType]:
-    now = [start]
-
-    def current() -> dt.datetime:
-        return now[0]
-
-    def sleep(seconds: float) -> None:
-        now[0] += dt.timedelta(seconds=float(seconds))
-
-    seeded = {name: getattr(sources.random, name) for name in dir(sources.random) if not name.startswith("_")}
-    return {
-        "datetime": _shim("datetime", _datetime_names(current)),
-        "time": _shim("time", {**_time_names(current), "sleep": sleep}),
-        "random": _shim("random", {name: value for name, value in seeded.items() if name in random.__all__}),
-        "uuid": _shim("uuid", {"uuid4": sources.uuid4, "uuid1": sources.uuid1}),
-        "secrets": _shim("secrets", sources.secrets()),
-    }
+    clock = _Clock(start)
+    replaced = {**_seeded(sources), "datetime": _datetime_names(clock), "time": _time_names(clock)}
+    return {name: _shim(name, names) for name, names in replaced.items()}
 
 
 def _shim(name: str, replaced: dict[str, Any]) -> types.ModuleType:
     module = types.ModuleType(name)
-    vars(module).update({key: value for key, value in vars(sys.modules[name]).items() if not key.startswith("__")})
+    vars(module).update({key: value for key, value in vars(_REAL[name]).items() if not key.startswith("__")})
     vars(module).update(replaced)
     return module
 
 
-def _datetime_names(current: Callable[[], dt.datetime]) -> dict[str, Any]:
-    """`datetime` and `date` that know the episode's time. Their instances are the real types: nothing leaks."""
+class _StandIn(type):
+    """Builds and recognises instances of the real class behind a stand-in, and passes for that class."""
 
-    class _Real(type):
-        """Builds and recognises instances of the real class behind the stand-in."""
+    real: Any
 
-        real: Any
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.real)
 
-        def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, cls.real)
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(getattr(subclass, "real", subclass), cls.real)
 
-        def __subclasscheck__(cls, subclass: type) -> bool:
-            return issubclass(subclass, cls.real)
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.real(*args, **kwargs)
 
-        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-            return cls.real(*args, **kwargs)
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
 
-        def __getattr__(cls, name: str) -> Any:
-            return getattr(cls.real, name)
+    def __eq__(cls, other: object) -> bool:
+        return cls.real is getattr(other, "real", other)
 
-    def local() -> dt.datetime:
-        return current().replace(tzinfo=None)
+    def __hash__(cls) -> int:
+        return hash(cls.real)
 
-    class datetime(metaclass=_Real):
+    def __repr__(cls) -> str:
+        return repr(cls.real)
+
+
+def _datetime_names(clock: _Clock) -> dict[str, Any]:
+    """`datetime` and `date` that know the episode's time, in UTC. Their instances are the real types."""
+
+    def moment(timestamp: float, tz: dt.tzinfo | None) -> dt.datetime:
+        aware = dt.datetime.fromtimestamp(timestamp, dt.UTC)
+        return aware.replace(tzinfo=None) if tz is None else aware.astimezone(tz)
+
+    class datetime(metaclass=_StandIn):
         real = dt.datetime
 
         @staticmethod
         def now(tz: dt.tzinfo | None = None) -> dt.datetime:
-            return local() if tz is None else current().astimezone(tz)
+            return moment(clock.time(), tz)
 
         @staticmethod
         def utcnow() -> dt.datetime:
-            return local()
+            return moment(clock.time(), None)
 
         @staticmethod
         def today() -> dt.datetime:
-            return local()
+            return moment(clock.time(), None)
 
-    class date(metaclass=_Real):
+        @staticmethod
+        def fromtimestamp(timestamp: float, tz: dt.tzinfo | None = None) -> dt.datetime:
+            return moment(timestamp, tz)
+
+    class date(metaclass=_StandIn):
         real = dt.date
 
         @staticmethod
         def today() -> dt.date:
-            return local().date()
+            return moment(clock.time(), None).date()
+
+        @staticmethod
+        def fromtimestamp(timestamp: float, /) -> dt.date:
+            return moment(timestamp, None).date()
 
     return {"datetime": datetime, "date": date}
 
 
-def _time_names(current: Callable[[], dt.datetime]) -> dict[str, Any]:
-    def seconds() -> float:
-        return current().timestamp()
-
-    def nanoseconds() -> int:
-        return int(seconds() * 1_000_000_000)
-
+def _time_names(clock: _Clock) -> dict[str, Any]:
     def gmtime(secs: float | None = None) -> time.struct_time:
-        return time.gmtime(seconds() if secs is None else secs)
+        return time.gmtime(clock.time() if secs is None else secs)
 
-    def moment(given: tuple[int, ...] | time.struct_time | None) -> Any:
-        return gmtime() if given is None else given
+    def localtime(secs: float | None = None) -> time.struct_time:
+        return time.struct_time(tuple(gmtime(secs)), {"tm_zone": "UTC", "tm_gmtoff": 0})
+
+    def strftime(form: str, t: time.struct_time | None = None) -> str:
+        return time.strftime(form, localtime() if t is None else t)
 
     return {
-        **dict.fromkeys(("time", "monotonic", "perf_counter", "process_time"), seconds),
-        **dict.fromkeys(("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns"), nanoseconds),
+        **_clocks(clock.time_ns, localtime),
+        "time": clock.time,
+        "time_ns": clock.time_ns,
+        "sleep": clock.sleep,
         "gmtime": gmtime,
-        "localtime": gmtime,
-        "ctime": lambda secs=None: time.asctime(gmtime(secs)),
-        "asctime": lambda t=None: time.asctime(moment(t)),
-        "strftime": lambda form, t=None: time.strftime(form, moment(t)),
+        "localtime": localtime,
+        "strftime": strftime,
+        "mktime": lambda t: float(calendar.timegm(t)),
+        **{"timezone": 0, "altzone": 0, "daylight": 0, "tzname": ("UTC", "UTC"), "tzset": lambda: None},
     }
