@@ -205,7 +205,7 @@ def corpus_validate(source: str, notes: bool) -> None:
         for finding in validate(found, runner):
             counts[finding.severity] += 1
             if finding.severity == "error" or notes:
-                click.echo(f"{source}: {finding.severity}: {finding}")
+                click.echo(f"{finding.file}: {finding.severity}: {finding}")
     size = f"{len(found.environments)} environments, {len(found.scenarios)} scenarios"
     click.echo(f"{source}: {size}; {counts['error']} errors, {counts['note']} notes")
     if counts["error"]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from envscaler.environments.schema import tool_specs
 from harness.environment import ToolSpec
+from harness.errors import DataError
 
 Tools = Literal["own", "release"]
 """Whose tool schemas: ours, made from signatures and docstrings, or the ones that came with the record."""
@@ -35,15 +36,20 @@ class EnvironmentRecord:
     """Further fields of the public release, kept as they are (state space, operations, tools, ...)."""
     bundled: bool = False
     """True for the environments that ship with this package: the only ones that may run at level `trusted`."""
+    file: str = field(default="", compare=False)
+    """Where it was read from; errors name it."""
 
     @cached_property
     def own_tools(self) -> tuple[ToolSpec, ...]:
         """Tool schemas made from the source.
 
         Raises:
-            ValueError: If the source does not parse.
+            DataError: If the source does not parse, or has no such class.
         """
-        return tuple(tool_specs(self.source, self.class_name))
+        try:
+            return tuple(tool_specs(self.source, self.class_name))
+        except ValueError as error:
+            raise DataError(self.file, f"{self.id}.source", str(error)) from error
 
     def tools(self, whose: Tools) -> tuple[ToolSpec, ...]:
         """The tools that the agent sees."""

@@ -2,6 +2,9 @@
 
 corpus/<env_id>/environment.py, environment.toml, scenarios/<task_id>.json      unpacked
 environments.jsonl, scenarios.jsonl                                              packed
+
+Folders have no order; an unpacked corpus whose records came in another one than that of their names says so in a file
+`order.json` beside them.
 """
 
 from __future__ import annotations
@@ -11,18 +14,19 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, TypeVar
 
 from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import records
-from envscaler.scenarios.fields import Fields
+from envscaler.scenarios.fields import Fields, decode
 from envscaler.scenarios.records import Form
 from envscaler.scenarios.scenario import Scenario
 from harness.errors import DataError, SettingError, near_miss
 from harness.files import read_bytes, replacing
 
+T = TypeVar("T")
+
+ORDER = "order.json"
 BUNDLED = Path(__file__).parent.parent / "corpus"
 """The corpus that ships with the package."""
 
@@ -99,30 +103,48 @@ def read(sources: Iterable[Path]) -> Corpus:
     for scenario in corpus.scenarios.values():
         environment = corpus.environments.get(scenario.env_id)
         if environment is None:
-            known = list(corpus.environments)
-            problem = f"no environment '{scenario.env_id}'; {near_miss(scenario.env_id, known)}"
-            raise DataError(", ".join(map(str, named)), f"{scenario.task_id}.env_id", problem)
+            problem = f"no environment '{scenario.env_id}'"
+            if corpus.environments:
+                problem += f"; {near_miss(scenario.env_id, list(corpus.environments))}"
+            raise DataError(scenario.file, f"{scenario.task_id}.env_id", problem)
         named_class = scenario.released.get("env_class_name", environment.class_name)
         if named_class != environment.class_name:
             problem = f"is {named_class}, the environment's is {environment.class_name}"
-            raise DataError(", ".join(map(str, named)), f"{scenario.task_id}.env_class_name", problem)
+            raise DataError(scenario.file, f"{scenario.task_id}.env_class_name", problem)
     return corpus
 
 
 def _read_folder(folder: Path, corpus: Corpus) -> None:
-    if (folder / "environment.toml").is_file():
+    if _is_unpacked(folder):
         _read_unpacked(folder, corpus)
         return
+    known = [*corpus.environments], [*corpus.scenarios]
     for path in sorted(folder.iterdir()):
-        if (path / "environment.toml").is_file():
+        if _is_unpacked(path):
             _read_unpacked(path, corpus)
-        elif path.name.removesuffix(".gz").endswith((".json", ".jsonl")):
+        elif path.name.removesuffix(".gz").endswith((".json", ".jsonl")) and path.name != ORDER:
             _read_file(path, corpus, required=False)
+    if (folder / ORDER).is_file():
+        order = Fields.of(str(folder / ORDER), "", _json(folder / ORDER))
+        _sort(corpus.environments, [*known[0], *order.texts("environments")])
+        _sort(corpus.scenarios, [*known[1], *order.texts("scenarios")])
+
+
+def _sort(entries: dict[str, T], ids: Iterable[str]) -> None:
+    """Put the entries into the order of `ids`; others follow."""
+    rank = {name: place for place, name in enumerate(dict.fromkeys(ids))}
+    items = sorted(entries.items(), key=lambda item: rank.get(item[0], len(rank)))
+    entries.clear()
+    entries.update(items)
+
+
+def _is_unpacked(folder: Path) -> bool:
+    return (folder / "environment.toml").is_file() or (folder / "environment.py").is_file()
 
 
 def _read_unpacked(folder: Path, corpus: Corpus) -> None:
     corpus.add_environment(str(folder), "", _unpacked_environment(folder))
-    for path in sorted((folder / "scenarios").glob("*.json"), key=_natural):
+    for path in sorted((folder / "scenarios").glob("*.json"), key=lambda path: _natural(path.stem)):
         scenario = records.read_own_scenario(str(path), _json(path))
         if scenario.task_id != path.stem:
             raise DataError(path, "task_id", f"is '{scenario.task_id}', the file is named '{path.stem}'")
@@ -131,10 +153,10 @@ def _read_unpacked(folder: Path, corpus: Corpus) -> None:
         corpus.add_scenario(str(path), "", scenario)
 
 
-def _natural(path: Path) -> tuple[str, int]:
+def _natural(name: str) -> tuple[str, int, str]:
     """`task_10` after `task_9`."""
-    head, _, number = path.stem.rpartition("_")
-    return (head, int(number)) if number.isdecimal() else (path.stem, 0)
+    head, _, number = name.rpartition("_")
+    return (head, int(number), name) if number.isdecimal() else (name, 0, name)
 
 
 def _unpacked_environment(folder: Path) -> EnvironmentRecord:
@@ -146,7 +168,9 @@ def _unpacked_environment(folder: Path) -> EnvironmentRecord:
     fields = Fields.of(str(path), "", table)
     if fields.text("id") != folder.name:
         raise DataError(path, "id", f"is '{table['id']}', the folder is named '{folder.name}'")
-    released = folder / "released.json"
+    path = folder / "released.json"
+    released = Fields.of(str(path), "", _json(path) if path.is_file() else {})
+    records.check_tools(released)
     return EnvironmentRecord(
         id=folder.name,
         title=fields.text("title"),
@@ -157,7 +181,8 @@ def _unpacked_environment(folder: Path) -> EnvironmentRecord:
         provenance=fields.text("provenance", ""),
         licence=fields.text("licence", ""),
         quality=fields.get("quality", dict, {}),
-        released=dict(_json(released)) if released.is_file() else {},
+        released=dict(released.values),
+        file=str(folder / "environment.py"),
     )
 
 
@@ -169,10 +194,7 @@ def _text(path: Path) -> str:
 
 
 def _json(path: Path) -> Any:
-    try:
-        return msgspec.json.decode(read_bytes(path))
-    except msgspec.DecodeError as error:
-        raise DataError(path, "", f"is not JSON ({error})") from error
+    return decode(path, "", read_bytes(path))
 
 
 def _read_file(path: Path, corpus: Corpus, *, required: bool) -> None:
@@ -197,10 +219,7 @@ def _entries(path: Path) -> Iterator[tuple[str, Any]]:
     if path.name.removesuffix(".gz").endswith(".jsonl"):
         for number, line in enumerate(read_bytes(path).splitlines(), start=1):
             if line.strip():
-                try:
-                    yield f"line {number}", msgspec.json.decode(line)
-                except msgspec.DecodeError as error:
-                    raise DataError(path, f"line {number}", f"is not JSON ({error})") from error
+                yield f"line {number}", decode(path, f"line {number}", line)
         return
     content = _json(path)
     if isinstance(content, Mapping) and not (records.is_environment(content) or records.is_scenario(content)):
@@ -215,9 +234,11 @@ def _entries(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def write_unpacked(corpus: Corpus, folder: Path) -> None:
-    """Write a corpus for authors and reviewers: one folder an environment, one file a scenario."""
-    import tomli_w
+    """Write a corpus for authors and reviewers: one folder an environment, one file a scenario.
 
+    Raises:
+        SettingError: If an id cannot be a file name, or a figure of the audit cannot be written as TOML.
+    """
     for environment in corpus.environments.values():
         home = folder / _file_name(environment.id)
         table: dict[str, Any] = {
@@ -234,10 +255,23 @@ def write_unpacked(corpus: Corpus, folder: Path) -> None:
         _write(home / "environment.py", environment.source.encode())
         if environment.released:
             _write(home / "released.json", _pretty(environment.released))
-        _write(home / "environment.toml", tomli_w.dumps(table, multiline_strings=False).encode())
+        _write(home / "environment.toml", _toml(environment, table))
     for scenario in corpus.scenarios.values():
         path = folder / _file_name(scenario.env_id) / "scenarios" / f"{_file_name(scenario.task_id)}.json"
         _write(path, _pretty(records.write_own_scenario(scenario)))
+    order = {"environments": [*corpus.environments], "scenarios": [*corpus.scenarios]}
+    by_name = sorted(corpus.scenarios.values(), key=lambda scenario: (scenario.env_id, _natural(scenario.task_id)))
+    if order != {"environments": sorted(corpus.environments), "scenarios": [scenario.task_id for scenario in by_name]}:
+        _write(folder / ORDER, _pretty(order))
+
+
+def _toml(environment: EnvironmentRecord, table: Mapping[str, Any]) -> bytes:
+    import tomli_w
+
+    try:
+        return tomli_w.dumps(table, multiline_strings=False).encode()
+    except TypeError as error:
+        raise SettingError(f"environment '{environment.id}': quality cannot be written as TOML ({error})") from error
 
 
 def write_records(corpus: Corpus, folder: Path, form: Form) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,6 +12,18 @@ import msgspec
 from harness.errors import DataError
 
 T = TypeVar("T")
+
+
+def decode(file: str | Path, path: str, data: bytes | str, what: str = "is not JSON") -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        DataError: If it is none, or nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DataError(file, path, f"{what} ({error})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +45,13 @@ class Fields:
             raise DataError(file, path, f"must be an object, not {type(value).__name__}")
         return cls(file, path, value)
 
+    def at(self, name: str) -> str:
+        """The path of a field."""
+        return f"{self.path}.{name}" if self.path else name
+
     def error(self, name: str, problem: str) -> DataError:
         """A mistake in one field."""
-        return DataError(self.file, f"{self.path}.{name}" if self.path else name, problem)
+        return DataError(self.file, self.at(name), problem)
 
     def get(self, name: str, kind: type[T], default: T | None = None) -> T:
         """A field of the given type.
@@ -70,19 +87,17 @@ class Fields:
         """A field that the Hub form of the release holds as a JSON string, the other forms as a value."""
         value = self.values.get(name)
         if isinstance(value, str) and kind is not str:
-            try:
-                value = msgspec.json.decode(value)
-            except msgspec.DecodeError as error:
-                raise self.error(name, f"is a string that is not JSON ({error})") from error
+            value = decode(self.file, self.at(name), value, "is a string that is not JSON")
         if not isinstance(value, kind):
-            found = "is missing" if name not in self.values else f"must be {_NAMES.get(kind, kind.__name__)}"
-            raise self.error(name, found)
+            if name not in self.values:
+                raise self.error(name, "is missing")
+            raise self.error(name, f"must be {_NAMES.get(kind, kind.__name__)}, not {type(value).__name__}")
         return value
 
     def objects(self, name: str) -> Iterator[Fields]:
         """The objects of a list field; missing counts as empty."""
         for index, value in enumerate(self.get(name, list, [])):
-            yield Fields.of(self.file, f"{self.path}.{name}[{index}]" if self.path else f"{name}[{index}]", value)
+            yield Fields.of(self.file, self.at(f"{name}[{index}]"), value)
 
     def rest(self, *known: str) -> dict[str, Any]:
         """The fields that are not named."""

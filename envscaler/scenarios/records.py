@@ -55,8 +55,7 @@ def read_environment(file: str, path: str, record: Mapping[str, Any]) -> Environ
     for name in _HUB_STRINGS:
         if isinstance(released.get(name), str):
             released[name] = fields.decoded(name, list if name == "tools" else dict)
-    for tool in Fields(file, path, released).objects("tools"):
-        Fields.of(file, f"{tool.path}.function", tool.get("function", dict)).text("name")
+    check_tools(Fields(file, path, released))
     return EnvironmentRecord(
         id=fields.text("env_id"),
         title=fields.text("environment_summary"),
@@ -68,7 +67,18 @@ def read_environment(file: str, path: str, record: Mapping[str, Any]) -> Environ
         licence=fields.text("licence", ""),
         quality=fields.get("quality", dict, {}),
         released=released,
+        file=file,
     )
+
+
+def check_tools(released: Fields) -> None:
+    """See that the tools of a record are OpenAI tools with names.
+
+    Raises:
+        DataError: Naming file, record and field.
+    """
+    for tool in released.objects("tools"):
+        Fields.of(tool.file, f"{tool.path}.function", tool.get("function", dict)).text("name")
 
 
 def write_environment(environment: EnvironmentRecord, form: Form) -> dict[str, Any]:
@@ -100,7 +110,9 @@ def read_scenario(file: str, path: str, record: Mapping[str, Any]) -> Scenario:
         Check(entry.get("check_item", str, ""), entry.get("check_func", str, ""))
         for entry in fields.objects("checklist_with_func")
     ]
-    released = fields.rest(*(_SCENARIO_NAMES - {"env_class_name"}), *_SCENARIO_EXTRA)
+    # An empty list of checks is kept as it is, beside a record that has none.
+    kept = {"env_class_name"} if checks else {"env_class_name", "checklist_with_func"}
+    released = fields.rest(*(_SCENARIO_NAMES - kept), *_SCENARIO_EXTRA)
     return _scenario(fields, fields.decoded("init_config", dict), checks, released)
 
 
@@ -177,6 +189,7 @@ def _scenario(fields: Fields, config: dict[str, Any], checks: list[Check], relea
         provenance=fields.text("provenance", ""),
         audit=fields.get("audit", dict, {}),
         released=released,
+        file=fields.file,
     )
 
 

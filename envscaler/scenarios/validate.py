@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment
@@ -12,7 +12,7 @@ from envscaler.scenarios.corpus import Corpus
 from envscaler.scenarios.judge import run_checks
 from envscaler.scenarios.scenario import Scenario
 from harness.environment import ToolSpec, ToolStatus
-from harness.errors import EnvironmentFault, near_miss
+from harness.errors import DataError, EnvironmentFault, near_miss
 from harness.program import Program, Runner
 
 
@@ -25,6 +25,8 @@ class Finding:
     where: str
     """Record and field."""
     problem: str
+    file: str = ""
+    """Where the record was read from."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}"
@@ -38,23 +40,24 @@ def validate(corpus: Corpus, runner: Runner) -> Iterator[Finding]:
     """
     tools: dict[str, dict[str, ToolSpec]] = {}
     for environment in corpus.environments.values():
-        findings = list(_environment(environment))
+        findings = [replace(finding, file=environment.file) for finding in _environment(environment)]
         yield from findings
         if not findings:
             tools[environment.id] = {tool.name: tool for tool in environment.own_tools}
     for scenario in corpus.scenarios.values():
         if scenario.env_id in tools:
             findings = list(_scenario(scenario, tools[scenario.env_id]))
-            yield from findings
             if not any(finding.severity == "error" for finding in findings):
-                yield from _played(scenario, corpus.environments[scenario.env_id], runner)
+                findings += _played(scenario, corpus.environments[scenario.env_id], runner)
+            for finding in findings:
+                yield replace(finding, file=scenario.file)
 
 
 def _environment(environment: EnvironmentRecord) -> Iterator[Finding]:
     try:
         own = {tool.name for tool in environment.own_tools}
-    except ValueError as error:
-        yield Finding("error", f"{environment.id}.source", str(error))
+    except DataError as error:
+        yield Finding("error", error.path, error.problem)
         return
     if not own:
         yield Finding("error", f"{environment.id}.source", f"class {environment.class_name} has no public method")
@@ -72,8 +75,8 @@ def _scenario(scenario: Scenario, tools: dict[str, ToolSpec]) -> Iterator[Findin
         where = f"{scenario.task_id}.checks[{index}].function"
         try:
             tree = ast.parse(check.function)
-        except (SyntaxError, ValueError, RecursionError) as error:
-            yield Finding("error", where, f"does not parse ({error})")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            yield Finding("error", where, f"does not parse ({str(error) or 'nested too deeply'})")
             continue
         defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         if "check_func" not in defined:
