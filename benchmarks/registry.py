@@ -63,13 +63,17 @@ def loaded(name: str, rules: str, prompts: str | None = None, **parameters: Any)
         SettingError: If a parameter has no such value, or data are missing.
         DataError: If data are broken.
     """
-    given = {key: _frozen(value) for key, value in parameters.items() if value is not None}
-    return _loaded(name, rules, prompts, tuple(sorted(given.items())))
+    given = {key: _frozen(key, value) for key, value in parameters.items() if value is not None}
+    return _loaded(name, str(rules), None if prompts is None else str(prompts), tuple(sorted(given.items())))
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(name: str, value: Any) -> Any:
     """Lists from the command line as texts with commas, so that a question can be remembered."""
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    if not isinstance(value, str | int | float):
+        raise SettingError(f"{name}={value}: must be a text, a number, or a list of them")
+    return value
 
 
 class Loaded:

@@ -29,8 +29,8 @@ def replay_file(
     rules, prompts = given.pop("protocol", None), given.pop("prompts", None)
     recordings = list(read_recordings(file))
     presets = get(benchmark).protocols
-    if rules is not None and rules not in presets:
-        raise SettingError(f"{benchmark}: no protocol '{rules}'; {near_miss(str(rules), list(presets))}")
+    if rules is not None and str(rules) not in presets:
+        raise SettingError(f"{benchmark}: no protocol '{rules}'; {near_miss(rules, list(presets))}")
 
     def ready(recording: Recording) -> Loaded:
         name = rules or (recording.protocol if recording.protocol in presets else "paper")

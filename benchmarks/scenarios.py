@@ -79,12 +79,12 @@ def load_samples(
     """
     if unknown:
         raise SettingError(f"scenarios has no parameter '{next(iter(unknown))}'")
-    found = load(corpus)
+    found = load(None if corpus is None else str(corpus))
     if environments:
-        names = environments.split(",") if isinstance(environments, str) else environments
+        names = environments if isinstance(environments, list | tuple) else str(environments).split(",")
         found = found.select(name.strip() for name in names)
-    if limit is not None and limit < 1:
-        raise SettingError(f"limit={limit}: must be 1 or more")
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise SettingError(f"limit={limit}: must be a whole number, 1 or more")
     runner = _runner(level, all(record.bundled for record in found.environments.values()))
     texts = prompts(protocol.prompts)
     samples = []

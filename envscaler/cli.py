@@ -220,19 +220,26 @@ def _write(corpus: Corpus, folder: Path, form: str) -> None:
     from envscaler.scenarios import write_records, write_unpacked
     from envscaler.scenarios.records import Form
 
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(f"{folder}: exists and is not an empty folder; name a new one")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    target = folder.resolve()
+    draft: Path | None = None
     try:
+        if target == Path.cwd():
+            raise BadInput(f"{folder}: is the current folder; name a new one in it")
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise BadInput(f"{folder}: exists and is not an empty folder; name a new one")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         if form == "unpacked":
             write_unpacked(corpus, draft)
         else:
             write_records(corpus, draft, next(name for name in get_args(Form) if name == form))
         draft.chmod(0o755)
-        draft.replace(folder)
+        draft.replace(target)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _parameters(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class SettingError(EnvScalerError):
     """An option, a task parameter or a combination of them that cannot be honoured."""
 
 
-def near_miss(word: str, known: list[str]) -> str:
+def near_miss(word: object, known: list[str]) -> str:
     """The tail of a sentence about an unknown name: the closest known one, else all of them.
 
     Returns:
@@ -55,5 +55,5 @@ def near_miss(word: str, known: list[str]) -> str:
     """
     import difflib
 
-    close = difflib.get_close_matches(word, known, n=1)
+    close = difflib.get_close_matches(str(word), known, n=1)
     return f"did you mean '{close[0]}'?" if close else f"one of {', '.join(sorted(known))}"

@@ -6,6 +6,7 @@ import gzip
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,6 @@ def read_bytes(source: str | Path) -> bytes:
     try:
         data = sys.stdin.buffer.read() if str(source) == "-" else Path(source).read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DataError(source, "", f"cannot be read: {reason}") from error
