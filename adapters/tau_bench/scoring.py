@@ -25,8 +25,8 @@ DONE = frozenset({StopReason.USER_STOP, StopReason.TOOL_ENDED})
 """The endings that the official environment rewards; an episode that ends otherwise is worth 0."""
 MAX_DIFFERENCES = 20
 """Differences from the ground truth that a report lists."""
-MAX_VALUE = 200
-"""Characters of one value in such a list."""
+MAX_LENGTH = 200
+"""Characters of one path or value in such a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,8 @@ class Scorer:
         initial = self.domain.database.entity
         lines: list[str] = []
         for name in sorted(expected.keys() | found.keys()):
-            right = expected.get(name, initial(name))
-            wrong = found.get(name, initial(name))
-            for change in State.of({name: right}).diff(State.of({name: wrong})):
+            right, wrong = (_named(name, side.get(name, initial(name))) for side in (expected, found))
+            for change in right.diff(wrong):
                 lines.append(_difference(change))
                 if len(lines) == MAX_DIFFERENCES:
                     return lines
@@ -129,9 +128,18 @@ class Scorer:
         return Score(reward, success=reward == 1.0, parts=parts)
 
 
-def _difference(change: Change) -> str:
-    def shown(value: Any) -> str:
-        text = "nothing" if value is MISSING else repr(value)
-        return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}..."
+def _named(name: str, entity: Entity | None) -> State:
+    return State.of({} if entity is None else {name: entity})
 
-    return f"{change.path}: {shown(change.after)} instead of {shown(change.before)}"
+
+def _difference(change: Change) -> str:
+    # An agent chooses values, and names of fields as well: both may be of any length.
+    return f"{_cut(change.path)}: {_shown(change.after)} instead of {_shown(change.before)}"
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is MISSING else _cut(repr(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."

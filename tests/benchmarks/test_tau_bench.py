@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from harness.artifacts import MissingData, find
 from harness.environment import ToolSpec
 from harness.episode import AgentTurn
 from harness.errors import SettingError
-from harness.messages import Message, assistant, user
+from harness.messages import Message, assistant, tool, user
 from harness.outcome import Ending, StopReason
 from harness.protocol import Protocol
 from harness.rollout import Played, play, play_batch, replay
@@ -378,6 +380,37 @@ def test_interleaved_episodes_score_as_if_they_were_alone(real: None) -> None:
     played = list(play_batch(cases, OFFICIAL, generate, user_model, at_once=7))
     assert len(played) == 50
     assert {ending(one) for one in played} == {(StopReason.USER_STOP, 1.0)}
+
+
+@pytest.mark.parametrize(("domain", "split"), [("airline", "test"), ("retail", "dev")])
+def test_a_replay_of_the_recorded_official_runs_equals_them(real: None, domain: str, split: str) -> None:
+    file = find("tau_bench").resolve().parent.parent / "oracles" / "tau_visible.jsonl.gz"
+    if not file.exists():
+        pytest.skip(f"{file.name} not found; the recorded runs lie in the folder 'oracles' beside ENVSCALER_DATA")
+    samples = load_samples(OFFICIAL, domain=domain, split=split)
+    with gzip.open(file) as lines:
+        records = [
+            record for record in map(json.loads, lines) if (record["domain"], record["split"]) == (domain, split)
+        ]
+    assert records
+    for record in records:
+        sample = samples[record["task"]]
+        played = replay(sample.case(), OFFICIAL, Recording(sample.id, _chat(record["steps"]), {}))
+        found = {key: parts(played)[key] for key in ("done", "reward", "data_hash")}
+        assert found == {key: record[key] for key in found}, record["id"]
+        observations = [step[2] for step in record["steps"] if step[0] != "respond"]
+        assert [call.result.text for call in played.trajectory.calls] == observations, record["id"]
+
+
+def _chat(steps: list[list[Any]]) -> list[Message]:
+    """Recorded steps as chat messages."""
+    messages = []
+    for name, arguments, observation in steps:
+        if name == "respond":
+            messages += [assistant(arguments["content"]), user(observation)]
+        else:
+            messages += [assistant("", [(name, arguments)]), tool(observation, "")]
+    return messages
 
 
 def _tools_of(sample: Sample) -> list[ToolSpec]:

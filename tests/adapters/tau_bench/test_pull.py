@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from adapters.tau_bench.pull import COPIES, ENVS, SHA256, TASKS, pull
+from adapters.tau_bench.pull import COPIES, ENVS, SHA256, SOURCE, TASKS, pull
 from harness.errors import DataError, SettingError
 
 
@@ -132,6 +132,22 @@ def test_a_source_that_is_not_the_benchmark_is_refused_and_nothing_is_written(
     with pytest.raises(DataError, match=sentence):
         pull(str(_lay_out(files, tmp_path / "source")), tmp_path / "made")
     assert not (tmp_path / "made").exists()
+
+
+def test_without_a_source_the_archive_at_the_pinned_commit_is_fetched(
+    real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive, asked = _tar(_repository(real), tmp_path / "archive.tar.gz"), []
+
+    def urlopen(url: str, timeout: float) -> Any:
+        asked.append(url)
+        return io.BytesIO(archive.read_bytes())
+
+    monkeypatch.setattr("urllib.request.urlopen", urlopen)
+    pull(None, tmp_path / "made")
+    assert asked == [SOURCE]
+    assert "59a200c6" in SOURCE
+    assert (tmp_path / "made" / "prompts.json").read_bytes() == (real / "prompts.json").read_bytes()
 
 
 def test_a_source_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:

@@ -51,6 +51,20 @@ def test_a_report_names_each_field_that_differs(small: Path) -> None:
     assert """["users/ann_lee_1"].payment_methods.gift_card_1.balance: 5 instead of 55.3""" in untouched
 
 
+def test_a_report_tells_of_entities_that_should_not_be_there_and_stays_short(small: Path) -> None:
+    domain = open_domain("airline", small)
+    scorer = Scorer(domain, load_tasks(small, "airline", "test")[0])
+    environment = TauBenchEnvironment(domain)
+    passengers = [{"x" * 1000: "y" * 1000}] + [{str(number): number} for number in range(100)]
+    booking = {"user_id": "ann_lee_1", "origin": "JFK", "destination": "ORD", "flight_type": "", "cabin": "economy"}
+    rest = {"flights": [], "payment_methods": [], "total_baggages": 0, "nonfree_baggages": 0, "insurance": "no"}
+    assert "HATHAT" in environment.call("book_reservation", {**booking, **rest, "passengers": passengers}).text
+    lines = scorer.differences(environment.session)
+    assert any(line.startswith('["reservations/HATHAT"]: {') and line.endswith("instead of nothing") for line in lines)
+    assert len(lines) <= 20
+    assert max(map(len, lines)) < 700
+
+
 def test_the_ground_truth_is_replayed_without_the_calls_that_end(small: Path) -> None:
     domain = open_domain("retail", small)
     plain, with_transfer = (Scorer(domain, load_tasks(small, "retail", "test")[index]) for index in (0, 2))
