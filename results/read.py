@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
@@ -52,12 +54,12 @@ class Read:
     """All rows of a folder, and what its logs say of the benchmarks."""
 
     rows: list[Row]
-    columns: dict[str, list[dict[str, Any]]]
-    """Benchmark -> its columns: title, subset, mean_of."""
-    floors: dict[str, dict[str, float]]
-    """Benchmark -> column title -> do-nothing score in percent, where it is known beforehand."""
+    columns: dict[tuple[str, str], list[dict[str, Any]]]
+    """Benchmark and version -> its columns: title, subset, mean_of."""
+    floors: dict[tuple[str, str], dict[str, float]]
+    """Benchmark and version -> column title -> do-nothing score in percent, where it is known beforehand."""
     notes: list[str]
-    """Sentences about logs that are incomplete or not ours."""
+    """Sentences about logs that are incomplete, unreadable or not ours."""
 
 
 def read(folder: str | Path) -> Read:
@@ -69,40 +71,63 @@ def read(folder: str | Path) -> Read:
     if not Path(folder).exists():
         raise LogError(f"{folder}: no such folder")
     found: dict[tuple[Any, ...], Row] = {}
+    notes: dict[str, str | None] = {}
     result = Read([], {}, {}, [])
-    for info in reversed(list_eval_logs(str(folder))):
-        log = read_eval_log(info)
+    for name in _by_age(folder, notes):
+        log = read_eval_log(name)
         metadata = log.eval.metadata or {}
         if "benchmark" not in metadata:
-            result.notes.append(f"{info.name}: not a log of an envscaler task; left out")
+            notes[name] = f"{Path(name).name}: not a log of an envscaler task; left out"
             continue
-        result.columns[metadata["benchmark"]] = metadata.get("columns", [])
-        result.floors[metadata["benchmark"]] = metadata.get("floors", {})
-        for row in _rows(log, metadata, info.name):
+        benchmark = metadata["benchmark"], str(metadata.get("benchmark_version", ""))
+        result.columns[benchmark] = metadata.get("columns", [])
+        result.floors[benchmark] = metadata.get("floors", {})
+        for row in _rows(log, metadata, name):
             found[row.model, row.benchmark, row.version, row.protocol, row.settings, row.sample, row.run] = row
-        result.notes.extend(_completeness(log, info.name))
+        # A retry carries the id of the task that it finishes.
+        notes[log.eval.task_id] = _completeness(log, name)
+    result.notes.extend(note for note in notes.values() if note)
     if not found:
-        raise LogError(f"{folder}: no logs of envscaler tasks")
+        raise LogError("; ".join([f"{folder}: no samples of envscaler tasks", *result.notes]))
     result.rows.extend(found.values())
     return result
 
 
-def _completeness(log: EvalLog, name: str) -> Iterator[str]:
-    expected = (log.eval.dataset.samples or 0) * (log.eval.config.epochs or 1)
-    done = len(log.samples or ())
-    if log.status != "success" or done < expected:
-        resume = "finish it with: inspect eval-retry " + Path(name).name
-        yield f"{Path(name).name}: {log.status}, {done} of {expected} samples; {resume}"
+def _by_age(folder: str | Path, notes: dict[str, str | None]) -> list[str]:
+    """The logs below a folder, oldest first by what they say themselves: copying gives files another time."""
+    created: dict[str, datetime] = {}
+    for info in list_eval_logs(str(folder), descending=False):
+        try:
+            created[info.name] = datetime.fromisoformat(read_eval_log(info, header_only=True).eval.created).astimezone()
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            notes[info.name] = f"{Path(info.name).name}: cannot be read ({error}); left out"
+    return sorted(created, key=lambda name: created[name])
+
+
+def _completeness(log: EvalLog, name: str) -> str | None:
+    dataset = log.eval.dataset
+    chosen = len(dataset.sample_ids) if dataset.sample_ids is not None else dataset.samples or 0
+    expected = chosen * (log.eval.config.epochs or 1)
+    done = sum(sample.error is None for sample in log.samples or ())
+    if log.status == "success" and done >= expected:
+        return None
+    file = Path(name).name
+    return f"{file}: {log.status}, {done} of {expected} samples; finish it with: inspect eval-retry {file}"
 
 
 _SHOWN = ("corpus", "prompts", "tools", "version", "language", "split", "user_strategy", "environments", "limit")
+_DEFAULTS = {"prompts": "own"}
+
+
+def _settings(parameters: dict[str, Any], user: str) -> str:
+    """What moves a score beside model and protocol, where it is not the default; the user's model among it."""
+    shown = {key: parameters.get(key) for key in _SHOWN if parameters.get(key) != _DEFAULTS.get(key)}
+    return " ".join(f"{key}={value}" for key, value in {**shown, "user": user or None}.items() if value is not None)
 
 
 def _rows(log: EvalLog, metadata: dict[str, Any], name: str) -> Iterator[Row]:
-    parameters = {**(metadata.get("parameters") or {}), **(log.eval.task_args or {})}
-    settings = " ".join(f"{key}={parameters[key]}" for key in _SHOWN if parameters.get(key) not in (None, "own"))
-    roles = log.eval.model_roles or {}
-    user = roles.get("user")
+    user = _model_name((log.eval.model_roles or {}).get("user"))
+    settings = _settings({**(metadata.get("parameters") or {}), **(log.eval.task_args or {})}, user)
     for sample in log.samples or ():
         record = (sample.store or {}).get(STORE_KEY) or {}
         outcome = record.get("outcome") or {}
@@ -127,7 +152,7 @@ def _rows(log: EvalLog, metadata: dict[str, Any], name: str) -> Iterator[Row]:
             tokens=sum(usage.total_tokens for usage in sample.model_usage.values()),
             seconds=float(sample.total_time or 0.0),
             level=str(outcome.get("level") or ""),
-            user=_model_name(user),
+            user=user,
             log=Path(name).name,
         )
 

@@ -43,6 +43,8 @@ def render(lines: Sequence[Line], form: Format, notes: Sequence[str] = ()) -> st
     if form == "csv":
         return _csv(lines)
     cells = [_cells(line) for line in lines]
+    if form == "markdown":
+        cells = [[cell.replace("|", "\\|") for cell in row] for row in cells]
     style = "github" if form == "markdown" else "simple"
     align = ("left",) * 4 + ("right",) * 9
     table = tabulate(cells, headers=HEADERS, tablefmt=style, colalign=align, disable_numparse=True)
@@ -57,7 +59,7 @@ def _cells(line: Line) -> list[str]:
     protocol = f"{line.protocol} {line.settings}".strip()
     return [
         line.model,
-        line.benchmark,
+        f"{line.benchmark} {line.version}".strip(),
         protocol,
         line.column,
         *_figure(line.reward),
@@ -81,11 +83,12 @@ def _number(value: float | None) -> str:
 def _csv(lines: Sequence[Line]) -> str:
     """Full precision; an empty cell is a figure that does not exist."""
     out = io.StringIO()
-    names = ("model", "benchmark", "protocol", "settings", "column", "reward", "reward_sd", "success", "success_sd")
+    names = ("model", "benchmark", "version", "protocol", "settings", "column")
+    measured = ("reward", "reward_sd", "success", "success_sd", "samples", "runs", "floor", "faults", "errors")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, "samples", "runs", "floor", "faults", "errors"])
+    writer.writerow([*names, *measured])
     for line in lines:
         figures = (line.reward.mean, line.reward.deviation, line.success.mean, line.success.deviation)
-        start = (line.model, line.benchmark, line.protocol, line.settings, line.column)
+        start = (line.model, line.benchmark, line.version, line.protocol, line.settings, line.column)
         writer.writerow([*start, *figures, line.samples, line.runs, line.floor, line.faults, line.errors])
     return out.getvalue().rstrip("\n")

@@ -26,6 +26,8 @@ class Line:
 
     model: str
     benchmark: str
+    version: str
+    """Of the benchmark; lines of two versions are not comparable if their numbers differ."""
     protocol: str
     settings: str
     column: str
@@ -59,24 +61,25 @@ def figure(rows: Iterable[Row], value: str) -> Figure:
 
 
 def lines(read: Read) -> list[Line]:
-    """One line per model, protocol and column, in the benchmarks' column order; models by name."""
-    groups: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
+    """One line per model, version, protocol and column, in the benchmarks' column order; models by name."""
+    groups: dict[tuple[str, str, str, str, str], list[Row]] = defaultdict(list)
     for row in read.rows:
-        groups[row.benchmark, row.protocol, row.settings, row.model].append(row)
+        groups[row.benchmark, row.version, row.protocol, row.settings, row.model].append(row)
     table: list[Line] = []
-    for (benchmark, protocol, settings, model), rows in sorted(groups.items()):
+    for (name, version, _, _, _), rows in sorted(groups.items()):
+        columns = read.columns[name, version]
         done: dict[str, Line] = {}
-        for column in read.columns[benchmark]:
+        for column in columns:
             title = column["title"]
             if column["subset"] is not None:
                 chosen = [row for row in rows if row.subset == column["subset"]]
                 if not chosen:
                     continue
-                floor = _floor(chosen, read.floors[benchmark].get(title))
-                done[title] = _line(chosen, model, benchmark, protocol, settings, title, floor)
+                floor = _floor(chosen, read.floors[name, version].get(title))
+                done[title] = _line(chosen, title, floor)
             elif all(part in done for part in column["mean_of"]):
                 parts = [done[part] for part in column["mean_of"]]
-                subsets = {c["subset"] for c in read.columns[benchmark] if c["title"] in column["mean_of"]}
+                subsets = {c["subset"] for c in columns if c["title"] in column["mean_of"]}
                 done[title] = _overall(parts, [row for row in rows if row.subset in subsets], title)
         table += done.values()
     return table
@@ -87,14 +90,14 @@ def _floor(rows: Sequence[Row], known: float | None) -> float | None:
     return known if known is not None or not floors else 100.0 * statistics.fmean(floors)
 
 
-def _line(
-    rows: Sequence[Row], model: str, benchmark: str, protocol: str, settings: str, title: str, floor: float | None
-) -> Line:
+def _line(rows: Sequence[Row], title: str, floor: float | None) -> Line:
+    first = rows[0]
     return Line(
-        model=model,
-        benchmark=benchmark,
-        protocol=protocol,
-        settings=settings,
+        model=first.model,
+        benchmark=first.benchmark,
+        version=first.version,
+        protocol=first.protocol,
+        settings=first.settings,
         column=title,
         reward=figure(rows, "reward"),
         success=figure(rows, "success"),
@@ -107,32 +110,35 @@ def _line(
 
 
 def _overall(parts: Sequence[Line], rows: Sequence[Row], title: str) -> Line:
-    """The plain mean of other columns, as the paper's Overall; its spread is that of the runs' overall figures."""
+    """The plain mean of other columns, as the paper's Overall; its spread is that of the overall figures of the runs
+    in which all of them have one."""
     by_subset: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_subset[row.subset].append(row)
 
-    def mean(value: str) -> Figure:
+    def mean(value: str, figures: Sequence[Figure]) -> Figure:
+        means = [figure.mean for figure in figures if figure.mean is not None]
+        if len(means) < len(figures):
+            return Figure(None, None)
         runs = []
         for run in sorted({row.run for row in rows}):
             numbers = [figure([row for row in of if row.run == run], value).mean for of in by_subset.values()]
             known = [number for number in numbers if number is not None]
             if len(known) == len(parts):
                 runs.append(statistics.fmean(known))
-        if not runs:
-            return Figure(None, None)
-        return Figure(statistics.fmean(runs), statistics.stdev(runs) if len(runs) > 1 else None)
+        return Figure(statistics.fmean(means), statistics.stdev(runs) if len(runs) > 1 else None)
 
     floors = [part.floor for part in parts if part.floor is not None]
     first = parts[0]
     return Line(
         model=first.model,
         benchmark=first.benchmark,
+        version=first.version,
         protocol=first.protocol,
         settings=first.settings,
         column=title,
-        reward=mean("reward"),
-        success=mean("success"),
+        reward=mean("reward", [part.reward for part in parts]),
+        success=mean("success", [part.success for part in parts]),
         samples=sum(part.samples for part in parts),
         runs=max(part.runs for part in parts),
         floor=statistics.fmean(floors) if len(floors) == len(parts) else None,
