@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.acebench.defects import defects
-from adapters.acebench.environment import AceEnvironment
+from adapters.acebench.environment import AceEnvironment, World
 from adapters.acebench.judge import AceJudge
 from adapters.acebench.language import LANGUAGES
 from adapters.acebench.prompts import Prompts, official_agent_prompt, policy, user_prompt
@@ -52,7 +52,7 @@ PAPER = Protocol(
     slip_texts={Slip.EMPTY: "Action is empty."},
     blank_arguments="call",
 )
-"""Native function calling as the paper's authors evaluated it (docs/acebench.md, section 1.4)."""
+"""Native function calling as the paper's authors evaluated it (docs/acebench.md, Protocols)."""
 
 OFFICIAL = Protocol(
     name="official",
@@ -69,8 +69,8 @@ OFFICIAL = Protocol(
     slips=dict.fromkeys(Slip, "text"),
     blank_arguments="call",
 )
-"""The benchmark's budget, prompts, user and finish word, with native calls in place of calls written as text (section
-1.3). Not comparable with published official scores, which need the text protocol."""
+"""The benchmark's budget, prompts, user and finish word, with native calls in place of calls written as text. Not
+comparable with published official scores, which need the text protocol."""
 
 STRICT = replace(
     PAPER,
@@ -88,7 +88,7 @@ class _Data:
 
     language: str
     protocol: Protocol
-    world: Mapping[str, Mapping[str, Any]]
+    world: World
     prompts: Prompts
     release: Mapping[str, str]
     """The release's agent prompts; empty where the protocol uses the benchmark's own."""
@@ -177,11 +177,11 @@ def _case(task: Task, data: _Data) -> Case:
         brief=data.brief(task),
         judge=AceJudge(
             task,
-            corrected_answer(task, data.world),
+            corrected_answer(task, data.world.seed),
             official=data.protocol.name == "official",
             empty_last_reply_loses=paper,
         ),
-        oracle=tuple(assistant(calls=[call]) for call in solution(task, data.world, data.language)),
+        oracle=tuple(assistant(calls=[call]) for call in solution(task, data.world.seed, data.language)),
     )
 
 

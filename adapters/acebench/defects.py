@@ -1,4 +1,4 @@
-"""What is known to be wrong with single tasks. Notes for the log; nothing is scored by them (docs/acebench.md, 4.2)."""
+"""What is known to be wrong with single tasks (docs/acebench.md, Known defects). Nothing is scored by these notes."""
 
 from __future__ import annotations
 

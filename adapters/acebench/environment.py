@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from adapters.acebench.language import LANGUAGES, Language
+import msgspec
+
+from adapters.acebench.language import LANGUAGES
 from adapters.acebench.phone import BaseApi, FoodPlatform, MessageApi, ReminderApi
 from adapters.acebench.travel import Travel
 from harness.environment import ToolResult, ToolSpec, ToolStatus
@@ -24,9 +26,6 @@ CLASSES: Mapping[str, type[Instance]] = {
 UNKNOWN_TOOL = "No matching function found"
 """The answer to a name that no involved class has (the paper's executor)."""
 
-MAX_NESTING = 100
-"""Arguments nested deeper are refused: a state that holds them could not be exported. No task needs more than three."""
-
 
 class NoSuchMethod(LookupError):
     """No involved class has a method of this name."""
@@ -36,30 +35,39 @@ _CHINESE_ONLY = frozenset({"search_reminders", "mark_as_notified"})
 
 
 @cache
-def _methods(owner: str) -> frozenset[str]:
-    members = inspect.getmembers(CLASSES[owner], inspect.isfunction)
-    return frozenset(name for name, _ in members if not name.startswith("_"))
+def _owners(involved: tuple[str, ...], chinese: bool) -> Mapping[str, tuple[str, ...]]:
+    """Which of the involved classes have a method, by its name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for owner in involved:
+        for name, _ in inspect.getmembers(CLASSES[owner], inspect.isfunction):
+            if not name.startswith("_") and (chinese or name not in _CHINESE_ONLY):
+                found[name] = (*found.get(name, ()), owner)
+    return found
 
 
-def copied(value: Any, depth: int = 0) -> Any:
-    """A copy of a value made of dicts, lists and scalars; several times faster than `copy.deepcopy`.
+class World:
+    """The seed state of the classes in one language.
 
-    Raises:
-        RecursionError: If it is nested deeper than `MAX_NESTING`.
+    Args:
+        seed: By class name; inbox and reminders keyed by ints.
     """
-    if depth > MAX_NESTING:
-        raise RecursionError("maximum recursion depth exceeded")
-    if isinstance(value, dict):
-        return {key: copied(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copied(item, depth + 1) for item in value]
-    return value
+
+    def __init__(self, seed: Mapping[str, Mapping[str, Any]]) -> None:
+        self.seed = seed
+        """To be read only."""
+        # Decoding is the cheapest copy, and this format keeps int keys.
+        self._packed = {name: msgspec.msgpack.encode(state) for name, state in seed.items()}
+
+    def fresh(self, name: str) -> dict[str, Any]:
+        """A copy of one class's seed state."""
+        state: dict[str, Any] = msgspec.msgpack.decode(self._packed[name])
+        return state
 
 
 def observed(result: Any) -> Any:
     """A method's result as the agent sees it: through text, and back to a value where the text is JSON.
 
-    So a number stays one, a list of dicts becomes a string, and keys become strings (docs/acebench.md, section 1.2).
+    So a number stays one, a list of dicts becomes a string, and keys become strings (docs/acebench.md, Environment).
     """
     text = json.dumps(result) if isinstance(result, dict) else str(result)
     try:
@@ -81,7 +89,7 @@ class AceEnvironment:
     """The classes that one task involves, each with its own copy of the device's switches.
 
     Args:
-        world: Seed state by class name; int keys already restored (`adapters.acebench.data`). Not changed.
+        world: The seed state.
         involved: Class names, in the task's order.
         config: The task's `initial_config`. Only its `BaseApi` entry is ever effective: it is loaded into each class.
         tools: What the agent is offered; the classes answer to more names than these.
@@ -89,7 +97,7 @@ class AceEnvironment:
 
     def __init__(
         self,
-        world: Mapping[str, Any],
+        world: World,
         involved: Sequence[str],
         config: Mapping[str, Any],
         tools: Sequence[ToolSpec],
@@ -98,10 +106,8 @@ class AceEnvironment:
         spoken = LANGUAGES[language]
         device = config.get("BaseApi", {})
         self.tools = tools
-        self._language: Language = spoken
-        self._instances = {
-            name: CLASSES[name](copied(world.get(name, {})), copied(device), spoken) for name in involved
-        }
+        self._owners = _owners(tuple(involved), spoken.searches_reminders)
+        self._instances = {name: CLASSES[name](world.fresh(name), device, spoken) for name in involved}
 
     def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
         """Run a method on every involved class that has it; the last result is the answer.
@@ -109,12 +115,12 @@ class AceEnvironment:
         The answer is a list of one, as the executors give a list of results per message; a message with several calls
         gets several such lists.
         """
-        if not self._owners(name):
+        if name not in self._owners:
             return ToolResult(str([UNKNOWN_TOOL]), ToolStatus.UNKNOWN_TOOL)
         try:
             text = str([observed(self.run(name, arguments))])
         except Exception as error:
-            # Whatever the classes raise over an agent's arguments is the agent's answer (docs/acebench.md, 1.4).
+            # Whatever the classes raise over an agent's arguments is the agent's answer (docs/acebench.md, Protocols).
             return ToolResult(str([f"Error during execution: {error}"]), ToolStatus.RAISED)
         return ToolResult(text)
 
@@ -125,17 +131,12 @@ class AceEnvironment:
             NoSuchMethod: If none has it.
             Exception: Whatever the class raises.
         """
-        # Copied, since the state and the record of the call both keep what an agent wrote.
-        given = copied(arguments)
-        results = [getattr(owner, name)(**given) for owner in self._owners(name)]
-        if not results:
+        owners = self._owners.get(name)
+        if owners is None:
             raise NoSuchMethod(name)
-        return results[-1]
-
-    def _owners(self, name: str) -> list[Instance]:
-        if name in _CHINESE_ONLY and not self._language.searches_reminders:
-            return []
-        return [instance for owner, instance in self._instances.items() if name in _methods(owner)]
+        for owner in owners:
+            result = getattr(self._instances[owner], name)(**arguments)
+        return result
 
     def snapshot(self) -> list[dict[str, dict[str, Any]]]:
         """The scored attributes of each class, in the task's order, as JSON values; a copy."""

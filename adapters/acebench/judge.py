@@ -82,4 +82,4 @@ def _calls(message: Message) -> list[Call]:
         return []
     # The arguments are read as the paper's executor reads them; what it cannot read, it never logs.
     calls = read({**message, "finish_reason": None}, blank_arguments=True).calls
-    return [(call.name, call.arguments) for call in calls if call.arguments is not None]
+    return [(call.name, call.arguments) for call in calls if call.name is not None and call.arguments is not None]

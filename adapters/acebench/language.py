@@ -1,7 +1,7 @@
 """The two languages of ACEBench: what the environment says, and the few words that its rules compare.
 
 The texts are what the recorded verdicts hold, character for character: an agent reads them and is scored by what it
-does next (docs/acebench.md, section 1.2).
+does next (docs/acebench.md, Environment).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Class, method and parameter names are the benchmark's interface: tasks name the classes, agents the methods, and
 Python puts both into the error texts an agent reads ("FoodPlatform.get_products() missing 1 required ..."). Arguments
 come as the agent wrote them, so they have no types here; whatever Python raises over them is the answer to the call.
-Rules: docs/acebench.md, section 1.2.
+Rules: docs/acebench.md, Environment.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class FoodPlatform(BaseApi):
     def __init__(self, world: Mapping[str, Any], config: Mapping[str, Any], language: Language) -> None:
         super().__init__(world, config, language)
         # The device's configuration is loaded last and never names customers, so nobody is logged in at the start.
-        self.logged_in_users = config.get("logged_in_users", [])
+        self.logged_in_users = list(config.get("logged_in_users", ()))
 
     def login_food_platform(self, username: Any, password: Any) -> Reply:
         """Log a customer in; being in already is a refusal."""

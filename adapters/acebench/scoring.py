@@ -1,4 +1,4 @@
-"""Official scoring as pure functions, and the strict score that is ours. Rules: docs/acebench.md, section 1.5."""
+"""Official scoring as pure functions, and the strict score that is ours. Rules: docs/acebench.md, Scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Call lists that reach the answers, and the answers without their mistakes (docs/acebench.md, section 4.2).
+"""Call lists that reach the answers, and the answers without their mistakes (docs/acebench.md, Known defects).
 
 The call lists come from the published milestones. Nine of the English and seven of the Chinese lists do not reach the
 answer; what each lacks is in `REPAIRS`.
@@ -81,34 +81,34 @@ def _value(text: str) -> Any:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else ast.literal_eval(text)
 
 
-def solution(task: Task, world: Mapping[str, Any], language: str) -> list[Call]:
+def solution(task: Task, seed: Mapping[str, Any], language: str) -> list[Call]:
     """A call list that reaches the task's answer: the first milestone list, repaired where it must be."""
     first = task.milestones[0]
     stones: Sequence[str] = first if isinstance(first, list) else task.milestones
     calls = [call for stone in stones for call in parse_calls(stone)]
     repair = REPAIRS.get((language, task.id))
-    return list(_repaired(calls, repair, world)) if repair else calls
+    return list(_repaired(calls, repair, seed)) if repair else calls
 
 
-def _repaired(calls: Sequence[Call], repair: Repair, world: Mapping[str, Any]) -> Iterator[Call]:
+def _repaired(calls: Sequence[Call], repair: Repair, seed: Mapping[str, Any]) -> Iterator[Call]:
     if repair.device_login:
         yield "login_device", {}
     for name, arguments in calls:
         if name == "add_food_delivery_order" and repair.food_login:
-            password = world["FoodPlatform"]["users"][repair.food_login]["password"]
+            password = seed["FoodPlatform"]["users"][repair.food_login]["password"]
             yield "login_food_platform", {"username": repair.food_login, "password": password}
         if repair.newest and name == "get_earliest_message_id":
             name = "get_latest_message_id"
         if repair.newest and name == "delete_message":
-            arguments = {"message_id": _newest(world)}
+            arguments = {"message_id": _newest(seed)}
         if repair.full_names and "items" in arguments:
-            menu = world["FoodPlatform"]["merchant_list"][arguments["merchant_name"]]["menu"]
+            menu = seed["FoodPlatform"]["merchant_list"][arguments["merchant_name"]]["menu"]
             arguments = {**arguments, "items": [_full_name(item, menu) for item in arguments["items"]]}
         yield name, arguments
 
 
-def _newest(world: Mapping[str, Any]) -> int:
-    inbox: dict[int, dict[str, str]] = world["MessageApi"]["inbox"]
+def _newest(seed: Mapping[str, Any]) -> int:
+    inbox: dict[int, dict[str, str]] = seed["MessageApi"]["inbox"]
     return max(inbox, key=lambda number: inbox[number]["time"])
 
 
@@ -117,20 +117,20 @@ def _full_name(item: dict[str, Any], menu: Sequence[Mapping[str, Any]]) -> dict[
     return {**item, "product": names[0]}
 
 
-def corrected_answer(task: Task, world: Mapping[str, Any]) -> list[Mapping[str, Mapping[str, Any]]]:
+def corrected_answer(task: Task, seed: Mapping[str, Any]) -> list[Mapping[str, Mapping[str, Any]]]:
     """The answer with the class names spelled right, and the two answers corrected that no call list can reach."""
     answer = [{CLASS_TYPOS.get(name, name): expected for name, expected in state.items()} for state in task.answer]
     if task.id not in ("agent_multi_step_0", "agent_multi_step_1"):
         return list(answer)
-    return [_with_reminder_added(state, world) if "ReminderApi" in state else state for state in answer]
+    return [_with_reminder_added(state, seed) if "ReminderApi" in state else state for state in answer]
 
 
 def _with_reminder_added(
-    state: Mapping[str, Mapping[str, Any]], world: Mapping[str, Any]
+    state: Mapping[str, Mapping[str, Any]], seed: Mapping[str, Any]
 ) -> Mapping[str, Mapping[str, Any]]:
     """The published answer has the new reminder in the place of the third; the class adds it as the fourth."""
-    seed = {str(number): reminder for number, reminder in world["ReminderApi"]["reminder_list"].items()}
-    last = str(len(seed))
-    added = str(len(seed) + 1)
+    first = {str(number): reminder for number, reminder in seed["ReminderApi"]["reminder_list"].items()}
+    last = str(len(first))
+    added = str(len(first) + 1)
     expected = state["ReminderApi"]["reminder_list"][last]
-    return {"ReminderApi": {"reminder_list": {**seed, added: {**expected, "reminder_id": int(added)}}}}
+    return {"ReminderApi": {"reminder_list": {**first, added: {**expected, "reminder_id": int(added)}}}}

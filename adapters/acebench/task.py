@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adapters.acebench.environment import CLASSES
+from adapters.acebench.environment import CLASSES, World
 from adapters.acebench.language import LANGUAGES
 from harness.environment import ToolSpec
 from harness.errors import DataError
@@ -140,8 +140,8 @@ def _decode(data: bytes, path: Path, where: str) -> Any:
         raise DataError(path, where, f"is not JSON ({error})") from error
 
 
-def load_world(folder: Path, language: str) -> dict[str, dict[str, Any]]:
-    """The seed state by class name. Inbox and reminders are keyed by ints, which JSON could not keep.
+def load_world(folder: Path, language: str) -> World:
+    """The seed state of a language. Inbox and reminders are keyed by ints, which JSON could not keep.
 
     Raises:
         DataError: If the file is not the seed state of the five classes.
@@ -155,7 +155,7 @@ def load_world(folder: Path, language: str) -> dict[str, dict[str, Any]]:
             world[owner][attribute] = {int(key): value for key, value in world[owner][attribute].items()}
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataError(path, f"{owner}.{attribute}", "must be an object with whole numbers as keys") from error
-    return world
+    return World(world)
 
 
 def load_prompts(folder: Path) -> dict[str, dict[str, str]]:

@@ -1,6 +1,6 @@
 """The airline: users with two purses, flights, reservations. Exact, with every quirk that the records show.
 
-Names are the benchmark's interface and arguments come untyped, as in `phone`. Rules: docs/acebench.md, section 1.2.
+Names are the benchmark's interface and arguments come untyped, as in `phone`. Rules: docs/acebench.md, Environment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The official executor around our classes: calls come as text, and a message is executed as a whole.
 
 It stands here and not in the adapter because nothing but the recorded official runs speaks this protocol. It knows the
-executor's own rules only (docs/acebench.md, sections 1.3 and 5.4): decoding, what an exception costs, when there is a
-state.
+executor's own rules only: decoding, what an exception costs, when there is a state.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ NUDGE = "Please do not ask me any questions, use the known conditions to solve t
 UNKNOWN = (
     "Error during execution: cannot access local variable 'func_call_result' where it is not associated with a value"
 )
-"""What multi_step answers to an unknown tool; 5.4 (c)."""
+"""What multi_step answers to an unknown tool."""
 UNFORMATTED = list("Error during execution: {str(e)}")
-"""What multi_turn answers to a message in which anything raises; 5.4 (b)."""
+"""What multi_turn answers to a message in which anything raises: a format that was never filled in."""
 
 
 @dataclass

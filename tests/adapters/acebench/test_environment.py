@@ -11,6 +11,7 @@ import pytest
 from adapters.acebench.environment import AceEnvironment
 from adapters.acebench.task import load_tasks, load_world, tools
 from harness.environment import ToolStatus
+from harness.messages import MAX_ARGUMENT_DEPTH
 from tests.adapters.acebench.conftest import Open
 
 ALL = ("BaseApi", "MessageApi", "ReminderApi", "FoodPlatform", "Travel")
@@ -250,21 +251,15 @@ def test_two_environments_share_nothing(open_small: Open) -> None:
     assert second.state() == before == open_small(*ALL, wifi=True).state()
 
 
-def test_a_snapshot_and_the_agents_arguments_are_copies(open_small: Open) -> None:
-    environment = open_small("ReminderApi", "Travel")
-    title = ["Cake"]
-    environment.call("add_reminder", {"title": title, "description": "d", "time": "t"})
+def test_a_snapshot_is_a_copy(open_small: Open) -> None:
+    environment = open_small("ReminderApi")
     environment.snapshot()[0]["ReminderApi"]["reminder_list"].clear()
-    title.append("more")
-    assert state(environment, "ReminderApi")["reminder_list"]["2"]["title"] == ["Cake"]
-    purse = {"cash_balance": 1, "user_name": "x"}
-    environment.call("process_refund", {"user": purse, "amount": 1})
-    assert purse["cash_balance"] == 1
+    assert len(state(environment, "ReminderApi")["reminder_list"]) == 1
 
 
 def _odd(rng: random.Random, depth: int = 0) -> Any:
     deep: Any = []
-    for _ in range(900):
+    for _ in range(MAX_ARGUMENT_DEPTH - 5):
         deep = [deep]
     plain = [
         None,

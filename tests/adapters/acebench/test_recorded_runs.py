@@ -1,7 +1,7 @@
 """Against every recorded run of the official code and of the paper's, whole: 11,218 replays and 120 scripted episodes.
 
-Normalised is what the reference document names (sections 5.4 and 5.5) and nothing else; each kind is counted, so that
-a rule cannot quietly grow.
+Where a recording and our protocol differ by design, the test has a rule with its reason, and counts how often it is
+needed, so that a rule cannot quietly grow.
 """
 
 from __future__ import annotations
