@@ -12,14 +12,30 @@ Drivers (Inspect, batches, replay, tests) share it, so that they cannot drift ap
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from harness.environment import Environment, Level, ToolResult, ToolSpec, ToolStatus
 from harness.errors import EnvironmentFault, EpisodeMisuse
-from harness.messages import Call, Message, Reply, Slip, as_text, content_text, read, system, tool, user, visible
+from harness.messages import (
+    Call,
+    Message,
+    Reply,
+    Slip,
+    as_text,
+    content_text,
+    read,
+    system,
+    tool,
+    user,
+    visible,
+    with_calls,
+    without_calls,
+    without_surrogates,
+)
 from harness.outcome import Ending, Outcome, Score, StopReason
 from harness.protocol import Protocol
 from harness.trajectory import ExecutedCall, Trajectory
@@ -231,11 +247,16 @@ class Episode:
             self.counts[slip.value] += 1
         if "zero" in answers.values() or "end_turn" in answers.values() or "text" in answers.values():
             # One unusable call discards the whole step: BFCL's decoder takes the message or leaves it.
-            self._append(_with_calls(message, calls, ids), view=_without_calls(message, calls))
+            self._append(with_calls(message, calls, ids), view=without_calls(message, calls))
             if "zero" in answers.values():
                 return self._end(StopReason.INVALID_REPLY)
             return self._yield_turn(reply.text)
-        results = [self._execute(call) for call in calls]
+        try:
+            results = [self._execute(call) for call in calls]
+        except EnvironmentFault:
+            # The message that broke the environment belongs to the record: replay shows the fault again.
+            self._append(with_calls(message, calls, ids))
+            raise
         self._record_step(message, calls, ids, results)
         if any(result.ends for result in results):
             return self._end(StopReason.TOOL_ENDED)
@@ -247,8 +268,12 @@ class Episode:
         if call.slip is not None:
             return ToolResult(f"Error: {call.problem}.", ToolStatus.UNKNOWN_TOOL)
         assert self.environment is not None
+        assert call.name is not None
         assert call.arguments is not None
-        result = self.environment.call(call.name, call.arguments)
+        # The environment may keep what it is given and change it later; the record stays as the call was made.
+        result = self.environment.call(call.name, copy.deepcopy(call.arguments))
+        if not result.text.isascii():
+            result = replace(result, text=without_surrogates(result.text))
         step, turn = self.trajectory.steps, max(self._turn, 0)
         self.trajectory.calls.append(ExecutedCall(turn, step, call.name, call.arguments, result))
         if result.status is not ToolStatus.OK:
@@ -268,23 +293,25 @@ class Episode:
         for call, call_id, result in zip(calls, ids, results, strict=True):
             bad = result.status is ToolStatus.UNKNOWN_TOOL and as_user
             (unanswered if bad else answered).append((call, call_id, result))
-        view = _with_calls(
-            message, [c for c, _, _ in answered if not c.slip], [i for c, i, _ in answered if not c.slip]
-        )
+        view = with_calls(message, [c for c, _, _ in answered if not c.slip], [i for c, i, _ in answered if not c.slip])
         shown_as_text = [c for c, _, _ in unanswered] + [c for c, _, _ in answered if c.slip]
         if shown_as_text:
             view["content"] = "\n".join([content_text(view.get("content")), *map(as_text, shown_as_text)]).strip("\n")
-        self._append(_with_calls(message, calls, ids), view=view)
+        self._append(with_calls(message, calls, ids), view=view)
+        told: list[Message] = []
         for call, call_id, result in answered:
-            text = self._cut(result.text)
-            # A call shown as text has no tool message to point to; its error is told as the user instead.
-            self._append(tool(text, call_id), view=user(text) if call.slip else None)
+            answer = tool(self._cut(result.text), call_id)
+            self.trajectory.messages.append(answer)
+            # A call shown as text has no tool message to point to; its error is told as the user instead, after the
+            # answers, from which servers let nothing part the calls.
+            (told if call.slip else self._history).append(user(answer["content"]) if call.slip else answer)
+        self._history += told
         for _, _, result in unanswered:
             self._append(user(self._cut(result.text)))
 
     def _text(self, message: Message, reply: Reply) -> Need:
         """Take a message without calls, or whose calls do not count."""
-        self._append(message, view=_without_calls(message, ()))
+        self._append(message, view=without_calls(message, ()))
         if reply.slip is not None:
             self.counts[reply.slip.value] += 1
             match self.protocol.slips[reply.slip]:
@@ -411,23 +438,3 @@ _SLIP_TEXT: Mapping[Slip, str] = {
     Slip.EMPTY: "the reply is empty. Call a tool or answer in words.",
     Slip.MARKUP: "the reply holds a tool call or a reasoning block that could not be read. Write it again.",
 }
-
-
-def _with_calls(message: Message, calls: Sequence[Call], ids: Sequence[str]) -> Message:
-    """`message` with exactly these calls, under these ids."""
-    kept = {key: value for key, value in message.items() if key != "tool_calls"}
-    kept.setdefault("content", "")
-    if calls:
-        kept["tool_calls"] = [
-            {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}
-            for call, call_id in zip(calls, ids, strict=True)
-        ]
-    return kept
-
-
-def _without_calls(message: Message, calls: Sequence[Call]) -> Message:
-    """`message` with its calls written as text, since nothing will answer them."""
-    kept = _with_calls(message, (), ())
-    if calls:
-        kept["content"] = "\n".join([content_text(kept.get("content")), *map(as_text, calls)]).strip("\n")
-    return kept

@@ -26,12 +26,17 @@ class Slip(StrEnum):
     MARKUP = "unparsed_markup"
 
 
+MAX_ARGUMENT_DEPTH = 100
+"""Arguments nested deeper are unusable: stored, they would make a state that nothing can export (`state.MAX_DEPTH`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One tool call of a reply. `arguments` is None where `slip` says why."""
 
     id: str
-    name: str
+    name: str | None
+    """None if the call names no tool; it is a slip then."""
     arguments: dict[str, Any] | None
     raw: str
     """The arguments as the model wrote them."""
@@ -86,6 +91,11 @@ def content_text(content: Any) -> str:
     return ""
 
 
+def without_surrogates(text: str) -> str:
+    """`text` with half characters (lone surrogates, which no wire carries) written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def visible(text: str) -> str:
     """`text` after its last closed reasoning block; nothing if the block never closes."""
     if "</think>" in text:
@@ -95,19 +105,31 @@ def visible(text: str) -> str:
 
 def _arguments(raw: Any, blank_arguments: bool) -> tuple[dict[str, Any] | None, str, str]:
     """Decoded arguments, their text, and what is wrong with them."""
-    if isinstance(raw, Mapping):
-        return dict(raw), json.dumps(raw, ensure_ascii=False, default=repr), ""
     text = raw if isinstance(raw, str) else "" if raw is None else repr(raw)
     if blank_arguments and not text:
         return {}, text, ""
     try:
+        if isinstance(raw, Mapping):
+            # Read back from its text, so that what is executed is what the record says and shares nothing with it.
+            text = json.dumps(raw, ensure_ascii=False, default=repr)
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         return None, text, f"arguments are not valid JSON ({reason})"
     if not isinstance(value, dict):
         return None, text, f"arguments must be a JSON object, not {type(value).__name__}"
+    if text.count("[") + text.count("{") > MAX_ARGUMENT_DEPTH and _deeper(value, MAX_ARGUMENT_DEPTH):
+        return None, text, f"arguments are nested deeper than {MAX_ARGUMENT_DEPTH} levels"
     return value, text, ""
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether lists and objects in `value` nest deeper than so many levels."""
+    layer = [value]
+    while layer and levels >= 0:
+        inner = (item.values() if isinstance(item, dict) else item for item in layer if isinstance(item, dict | list))
+        layer, levels = [item for items in inner for item in items], levels - 1
+    return any(isinstance(item, dict | list) for item in layer)
 
 
 def _call(entry: Any, cut_off: bool, blank_arguments: bool) -> Call:
@@ -119,7 +141,7 @@ def _call(entry: Any, cut_off: bool, blank_arguments: bool) -> Call:
     slip = Slip.BAD_ARGUMENTS if problem else None
     if not isinstance(name, str):
         # An empty name is a name, of no tool: the environment answers it as it answers any unknown one.
-        name, slip, problem = "", Slip.BAD_ARGUMENTS, "the call names no tool"
+        name, slip, problem = None, Slip.BAD_ARGUMENTS, "the call names no tool"
     if cut_off:
         # A cut reply may end inside a call that happens to parse; running it would execute half a thought.
         slip, problem = Slip.CUT_OFF_CALL, "the reply was cut by the token limit"
@@ -158,3 +180,23 @@ def as_text(call: Call) -> str:
     """
     name = json.dumps(call.name, ensure_ascii=False)
     return f'<tool_call>\n{{"name": {name}, "arguments": {call.raw}}}\n</tool_call>'
+
+
+def with_calls(message: Message, calls: Sequence[Call], ids: Sequence[str]) -> Message:
+    """`message` with exactly these calls, under these ids."""
+    kept = {key: value for key, value in message.items() if key != "tool_calls"}
+    kept.setdefault("content", "")
+    if calls:
+        kept["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}
+            for call, call_id in zip(calls, ids, strict=True)
+        ]
+    return kept
+
+
+def without_calls(message: Message, calls: Sequence[Call]) -> Message:
+    """`message` with its calls written as text, since nothing will answer them."""
+    kept = with_calls(message, (), ())
+    if calls:
+        kept["content"] = "\n".join([content_text(kept.get("content")), *map(as_text, calls)]).strip("\n")
+    return kept

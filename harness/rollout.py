@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
@@ -51,19 +52,23 @@ def play(case: Case, protocol: Protocol, agent: Agent, user: UserModel | None = 
     Raises:
         ValueError: If the case needs a user and none is given.
     """
-    episode = Episode(case, protocol, **record)
-    need = episode.start()
-    while not isinstance(need, Finished):
-        match need:
-            case AgentTurn(messages, tools):
-                need = episode.agent(agent(messages, tools))
-            case UserTurn(messages):
-                if user is None:
-                    raise ValueError(f"{case.id}: a simulated user is needed and none was given")
-                need = episode.user(user(messages))
-            case _:
-                assert_never(need)
-    return read_out(episode)
+    with closing(Episode(case, protocol, **record)) as episode:
+        need = episode.start()
+        while not isinstance(need, Finished):
+            match need:
+                case AgentTurn(messages, tools):
+                    need = episode.agent(agent(messages, tools))
+                case UserTurn(messages):
+                    need = episode.user(_asked(user, case)(messages))
+                case _:
+                    assert_never(need)
+        return read_out(episode)
+
+
+def _asked(user: UserModel | None, case: Case) -> UserModel:
+    if user is None:
+        raise ValueError(f"{case.id}: a simulated user is needed and none was given")
+    return user
 
 
 def play_batch(
@@ -82,17 +87,20 @@ def play_batch(
     Yields:
         Finished episodes, in the order in which they end.
     Raises:
-        ValueError: If `generate` answers with another number of messages than turns, or a user is missing.
+        ValueError: If `generate` answers with another number of messages than turns, a user is missing, or `at_once`
+            lets no episode live.
     """
+    if at_once < 1:
+        raise ValueError(f"at_once={at_once}: must be 1 or more")
     waiting: list[tuple[Episode, AgentTurn]] = []
+    live: set[Episode] = set()
     source = iter(cases)
 
     def settle(episode: Episode, need: Need) -> Played | None:
         while isinstance(need, UserTurn):
-            if user is None:
-                raise ValueError(f"{episode.case.id}: a simulated user is needed and none was given")
-            need = episode.user(user(need.messages))
+            need = episode.user(_asked(user, episode.case)(need.messages))
         if isinstance(need, Finished):
+            live.discard(episode)
             return read_out(episode)
         waiting.append((episode, need))
         return None
@@ -103,6 +111,7 @@ def play_batch(
             if case is None:
                 return
             episode = Episode(case, protocol, **record)
+            live.add(episode)
             if (played := settle(episode, episode.start())) is not None:
                 yield played
 
@@ -118,7 +127,8 @@ def play_batch(
                     yield played
             yield from admit()
     finally:
-        for episode, _ in waiting:
+        # Whatever ended the batch early: those that were about to speak are open as well.
+        for episode in live:
             episode.close()
 
 
@@ -133,31 +143,31 @@ def replay(case: Case, protocol: Protocol, recording: Recording) -> Played:
     protocol, messages = replace(protocol, calls_per_step="all"), recording.messages
     if protocol.step_limit_per == "turn":
         case, protocol, messages = _as_recorded(case, protocol, messages)
-    episode = Episode(case, protocol)
-    need = episode.start()
-    # User messages that the episode spoke itself since the agent's last: the recording holds them too.
-    own = _user_messages(episode)
-    for message in messages:
-        if isinstance(need, Finished):
-            break
-        if message["role"] == "assistant":
-            if isinstance(need, UserTurn):
-                need = episode.said("")
-            if isinstance(need, AgentTurn):
-                before = _user_messages(episode)
-                need = episode.agent(message)
-                own = _user_messages(episode) - before
-        elif message["role"] == "user":
-            if isinstance(need, AgentTurn) and own > 0:
-                own -= 1
-                continue
-            if isinstance(need, AgentTurn):
-                need = episode.end_turn()
-            if isinstance(need, UserTurn):
-                need = episode.said(content_text(message.get("content")))
-    if not isinstance(need, Finished):
-        episode.finish()
-    return read_out(episode)
+    with closing(Episode(case, protocol)) as episode:
+        need = episode.start()
+        # User messages that the episode spoke itself since the agent's last: the recording holds them too.
+        own = _user_messages(episode)
+        for message in messages:
+            if isinstance(need, Finished):
+                break
+            if message["role"] == "assistant":
+                if isinstance(need, UserTurn):
+                    need = episode.said("")
+                if isinstance(need, AgentTurn):
+                    before = _user_messages(episode)
+                    need = episode.agent(message)
+                    own = _user_messages(episode) - before
+            elif message["role"] == "user":
+                if isinstance(need, AgentTurn) and own > 0:
+                    own -= 1
+                    continue
+                if isinstance(need, AgentTurn):
+                    need = episode.end_turn()
+                if isinstance(need, UserTurn):
+                    need = episode.said(content_text(message.get("content")))
+        if not isinstance(need, Finished):
+            episode.finish()
+        return read_out(episode)
 
 
 def _as_recorded(case: Case, protocol: Protocol, messages: list[Message]) -> tuple[Case, Protocol, list[Message]]:

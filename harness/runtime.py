@@ -131,9 +131,13 @@ def call(instance: Any, name: str, arguments: Mapping[str, Any], observation: st
 
 def observe(result: Any, observation: str) -> str:
     """A tool's result as the agent reads it."""
-    if observation == "json":
+    if observation != "json":
+        return str(result)
+    try:
         return json.dumps(result, ensure_ascii=False, default=str)
-    return str(result)
+    except (TypeError, ValueError, RecursionError):
+        # Keys that are tuples, or a value that holds itself. The call was made: its result is not an exception.
+        return json.dumps(str(result), ensure_ascii=False)
 
 
 def export(instance: Any) -> bytes:
@@ -142,7 +146,11 @@ def export(instance: Any) -> bytes:
     Raises:
         NotExportable: If an attribute has no canonical form.
     """
-    return encode({key: value for key, value in vars(instance).items() if not key.startswith("__")})
+    try:
+        attributes = vars(instance)
+    except TypeError as error:
+        raise NotExportable(f"{type(instance).__name__} keeps its state in __slots__") from error
+    return encode({key: value for key, value in attributes.items() if not key.startswith("__")})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import base64
 import collections
 import datetime as dt
 import enum
+import functools
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -33,10 +34,50 @@ class NotExportable(ValueError):
 
 
 class Record(SimpleNamespace):
-    """What a dataclass, an enum member or a plain object decodes to: the same attributes, compared by value."""
+    """What a dataclass or a plain object decodes to: same class name, same attributes, compared by both."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and _kind(self) == _kind(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(repr(self))
+
+
+class Member(Record):
+    """What an enum member decodes to that does not pass for its value: `name` and `value`."""
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
+@functools.lru_cache(maxsize=1024)
+def _class(name: str, base: type[Record]) -> type[Record]:
+    try:
+        return type(name, (base,), {"__module__": __name__})
+    except ValueError:  # no name that Python allows
+        return base
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _passing_member(name: str, member: str, value: Any) -> Any:
+    functional: Any = enum.Enum
+    return functional(name, {member: value}, type=type(value))[member]
+
+
+def _enum_member(name: str, member: Any, body: Any, passes: bool = False) -> Any:
+    value = untag(body)
+    try:
+        return _passing_member(name, member, value) if passes else _class(name, Member)(name=member, value=value)
+    except (TypeError, ValueError):
+        return Member(name=member, value=value)
+
+
+def _tag_enum(value: enum.Enum) -> Any:
+    # A member of a `str` or `int` enum is equal to its value, and checks compare it so.
+    inner = value.value
+    passes = type(inner) in (str, int, float) and isinstance(value, type(inner)) and isinstance(value.name, str)
+    return {"$enum": [_kind(value), value.name, tag(inner), *([True] if passes else [])]}
 
 
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
@@ -58,7 +99,7 @@ def _tag_scalar(value: Any) -> Any:
     """The tagged form of a value that holds no others; None if it is not such a value."""
     match value:
         case enum.Enum():
-            return {"$enum": [type(value).__name__, value.name, tag(value.value)]}
+            return _tag_enum(value)
         case bool():
             return bool(value)
         case int() if not _INT_MIN <= value <= _INT_MAX:
@@ -122,8 +163,10 @@ def tag(value: Any, depth: int = 0) -> Any:
     if scalar is not None:
         return scalar
     match value:
+        case Member():
+            return {"$enum": [_kind(value), value.name, tag(value.value, depth + 1)]}
         case tuple() if hasattr(value, "_fields"):
-            return {"$record": [type(value).__name__, {k: tag(getattr(value, k), depth + 1) for k in value._fields}]}
+            return {"$record": [_kind(value), {k: tag(getattr(value, k), depth + 1) for k in value._fields}]}
         case list():
             return [tag(item, depth + 1) for item in value]
         case tuple():
@@ -137,11 +180,11 @@ def tag(value: Any, depth: int = 0) -> Any:
             return _tag_mapping(value, depth)
     if is_dataclass(value) and not isinstance(value, type):
         attributes = {f.name: getattr(value, f.name) for f in fields(value) if hasattr(value, f.name)}
-        return {"$record": [type(value).__name__, tag(attributes, depth + 1)]}
+        return {"$record": [_kind(value), tag(attributes, depth + 1)]}
     # Functions and classes have a __dict__ too, but their state is code.
     if hasattr(value, "__dict__") and not callable(value) and type(value).__module__ != "builtins":
-        return {"$record": [type(value).__name__, tag(vars(value), depth + 1)]}
-    raise NotExportable(f"a value of type {type(value).__name__} has no canonical form")
+        return {"$record": [_kind(value), tag(vars(value), depth + 1)]}
+    raise NotExportable(f"a value of type {_kind(value)} has no canonical form")
 
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
@@ -150,8 +193,8 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "$frozenset": lambda body: frozenset(untag(item) for item in body),
     "$deque": lambda body: collections.deque(untag(item) for item in body),
     "$map": lambda body: {untag(key): untag(item) for key, item in body},
-    "$enum": lambda body: Record(name=body[1], value=untag(body[2])),
-    "$record": lambda body: Record(**untag(body[1])),
+    "$enum": lambda body: _enum_member(*body),
+    "$record": lambda body: _class(body[0], Record)(**untag(body[1])),
     "$int": lambda body: int(body, 16),
     "$float": float,
     "$str": lambda body: base64.b64decode(body).decode("utf-8", "surrogatepass"),
@@ -237,7 +280,10 @@ class State:
     @cached_property
     def digest(self) -> str:
         """Hex blake2b-128 of the canonical form, independent of key order. Same state, same digest, on any machine."""
-        canonical = msgspec.json.encode(msgspec.json.decode(self.data), order="sorted")
+        value = msgspec.json.decode(self.data)
+        if b'"$map"' in self.data:
+            value = _sort_maps(value)
+        canonical = msgspec.json.encode(value, order="sorted")
         return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 
     def diff(self, later: State) -> list[Change]:
@@ -254,8 +300,29 @@ class State:
         return f"State({self.digest}, {len(self.data)} bytes)"
 
 
+def _sort_maps(value: Any) -> Any:
+    """A tagged value with the pairs of every `$map` in the order of their keys."""
+    if isinstance(value, list):
+        return [_sort_maps(item) for item in value]
+    if isinstance(value, dict):
+        value = {key: _sort_maps(item) for key, item in value.items()}
+        if value.keys() == {"$map"}:
+            value["$map"].sort(key=lambda pair: _key_order(pair[0]))
+    return value
+
+
+def _pairs(value: Any) -> dict[str, Any] | None:
+    """The items of a `$map` under the JSON of their keys; None for anything else."""
+    if isinstance(value, dict) and value.keys() == {"$map"}:
+        return {_key_order(key).decode(): item for key, item in value["$map"]}
+    return None
+
+
 def _changes(path: str, before: Any, after: Any) -> Iterator[Change]:
-    if isinstance(before, dict) and isinstance(after, dict):
+    if (old := _pairs(before)) is not None and (new := _pairs(after)) is not None:
+        for key in sorted(old.keys() | new.keys()):
+            yield from _changes(f"{path}[{key}]", old.get(key, MISSING), new.get(key, MISSING))
+    elif isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
             inner = (
                 f"{path}.{key}" if key.isidentifier() and path else key if key.isidentifier() else f'{path}["{key}"]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,8 +100,9 @@ def read_recordings(source: str | Path) -> Iterator[Recording]:
 
 def _recording(line: bytes, file: str, where: str) -> Recording:
     try:
-        record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        # Not msgspec: it refuses NaN and the halves of a character, and other tools write both.
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
         raise DataError(file, where, f"is not JSON ({error})") from error
     if not isinstance(record, dict):
         raise DataError(file, where, "must be a JSON object")
@@ -121,4 +123,12 @@ def write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> None:
     """Write trajectories as JSONL, whole or not at all."""
     with replacing(path) as file:
         for trajectory in trajectories:
-            file.write(msgspec.json.encode(trajectory.record()) + b"\n")
+            file.write(_line(trajectory.record()) + b"\n")
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        # Halves of a character, as a model cut inside one may write them; escapes carry them.
+        return json.dumps(msgspec.to_builtins(record)).encode()

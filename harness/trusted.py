@@ -6,6 +6,8 @@ scenario all the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from harness import runtime
@@ -21,24 +23,21 @@ class TrustedInstance:
 
     def __init__(self, program: Program) -> None:
         importer = Importer(program.clock, program.seed)
-        try:
+        with _blaming("init_failed"):
             cls = runtime.load_class(program.source, program.class_name, importer)
             self._instance = runtime.instantiate(cls, program.config.decode())
-        except runtime.ProgramError as error:
-            raise EnvironmentFault("init_failed", str(error)) from error
         self._program = program
 
     def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
         if name not in self._program.tools:
             return ToolResult(f"Error: unknown tool '{name}'.", ToolStatus.UNKNOWN_TOOL)
-        called = runtime.call(self._instance, name, arguments, self._program.observation)
+        with _blaming("call_failed"):
+            called = runtime.call(self._instance, name, arguments, self._program.observation)
         return ToolResult(called.text, ToolStatus.RAISED if called.raised else ToolStatus.OK)
 
     def state(self) -> State:
-        try:
+        with _blaming("state_not_exportable"):
             return State(runtime.export(self._instance))
-        except NotExportable as error:
-            raise EnvironmentFault("state_not_exportable", str(error)) from error
 
     def close(self) -> None:
         self._instance = None
@@ -56,8 +55,22 @@ class TrustedRunner:
         verdicts = []
         for function in checks.functions:
             importer = Importer(checks.clock, checks.seed)
-            checked = runtime.run_check(
-                function, checks.initial.decode(), checks.final.decode(), checks.final.data, importer
-            )
-            verdicts.append(Verdict(checked.passed, checked.error, checked.mutated))
+            try:
+                checked = runtime.run_check(
+                    function, checks.initial.decode(), checks.final.decode(), checks.final.data, importer
+                )
+                verdicts.append(Verdict(checked.passed, checked.error, checked.mutated))
+            except MemoryError:
+                verdicts.append(Verdict(False, "ran out of memory"))
         return verdicts
+
+
+@contextmanager
+def _blaming(kind: str) -> Iterator[None]:
+    """Whatever comes out of the program is its fault, in the words of level `isolated`."""
+    try:
+        yield
+    except MemoryError as error:
+        raise EnvironmentFault("out_of_memory", "the program used up its memory") from error
+    except (runtime.ProgramError, NotExportable) as error:
+        raise EnvironmentFault(kind, str(error)) from error

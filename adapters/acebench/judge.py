@@ -28,6 +28,8 @@ class AceJudge:
     task: Task
     corrected: Sequence[Mapping[str, Mapping[str, Any]]]
     """The answer that `strict` compares with."""
+    floor: float = 0.0
+    """What doing nothing earns."""
     official: bool = False
     """Log calls as the official text protocol does, and give 0 to an episode without a single call: the official loop
     keeps no state for it."""
@@ -49,6 +51,7 @@ class AceJudge:
         parts: dict[str, Any] = dict(marks)
         if self._lost(trajectory):
             parts = {**dict.fromkeys(marks, 0.0), "state": marks}
+        parts["floor"] = self.floor
         parts["differs"] = [] if marks["strict"] else differences(states, self.corrected)
         return Score(parts["end_to_end"], success=parts["end_to_end"] == 1.0, parts=parts)
 
