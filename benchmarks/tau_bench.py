@@ -168,7 +168,7 @@ class _Maker:
             "task": task.instruction,
             "user_strategy": self.strategy,
             "outputs": list(task.outputs),
-            "known_defects": notes(task.domain, task.split, task.index),
+            "defects": notes(task.domain, task.split, task.index),
         }
         if task.split == "test":
             for successor in ("tau2", "tau3"):

@@ -70,8 +70,16 @@ class Domain:
 
     @cached_property
     def policy(self) -> str:
-        """The policy that the agent is given (`wiki.md`)."""
-        return read_bytes(self.folder / "wiki.md").decode("utf-8")
+        """The policy that the agent is given.
+
+        Raises:
+            DataError: If its file is missing or is not UTF-8.
+        """
+        file = self.folder / "wiki.md"
+        try:
+            return read_bytes(file).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(file, "", f"is not UTF-8 ({error})") from error
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from harness import reference
 from harness.artifacts import MissingData, find
 from harness.environment import ToolSpec
 from harness.episode import AgentTurn
-from harness.errors import SettingError
+from harness.errors import DataError, SettingError
 from harness.messages import Message, assistant, tool, user
 from harness.outcome import Ending, StopReason
 from harness.protocol import Protocol
@@ -123,6 +123,27 @@ def test_missing_data_name_the_command_that_fetches_them(samples: Any, tmp_path:
 def test_the_official_protocol_needs_no_prompts_of_the_release(samples: Any, tmp_path: Path) -> None:
     (tmp_path / "envscaler_release_sample").rename(tmp_path / "elsewhere")
     assert len(samples(OFFICIAL)) == 4
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "sentence"),
+    [
+        ("tau_bench/prompts.json", b'{"user_simulator": {}}', "user_simulator.first_agent_message: must be a string"),
+        ("tau_bench/retail/wiki.md", b"\xff", "wiki.md: is not UTF-8"),
+        ("tau_bench/tau1_to_tau23_index_map.json", b"[]", "must be an object of objects"),
+        ("envscaler_release_sample/prompts.json", b'{"agent": 1}', "is not the release's prompt file"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(samples: Any, tmp_path: Path, file: str, data: bytes, sentence: str) -> None:
+    (tmp_path / file).write_bytes(data)
+    with pytest.raises(DataError, match=sentence):
+        samples()
+
+
+def test_a_broken_table_is_one_sentence(samples: Any, tmp_path: Path) -> None:
+    (tmp_path / "tau_bench/retail/orders.json").write_text('{"#W1": 5}')
+    with pytest.raises(DataError, match=r"orders\.json: #W1: must be a JSON object"):
+        samples()["retail/test/0"].case().open()
 
 
 # What the agent is shown
@@ -350,6 +371,20 @@ def test_the_oracle_scores_100_and_doing_nothing_the_floor(
 ) -> None:
     assert _mean(protocol, reference.oracle, subset, split=split) == (100.0, count)
     assert _mean(protocol, reference.noop, subset, split=split) == (floor, count)
+
+
+def test_known_defects_and_successors_stand_in_the_metadata(real: None) -> None:
+    found = {sample.id: sample.metadata for sample in load_samples(OFFICIAL)}
+    assert len(found["retail/test/12"]["defects"]) == 3
+    assert found["retail/test/0"]["defects"] == []
+    assert (found["airline/test/0"]["tau2_id"], found["retail/test/95"]["tau3_id"]) == (20, None)
+
+
+def test_the_tasks_noted_as_solved_by_doing_nothing_are_those(real: None) -> None:
+    for sample in load_samples(OFFICIAL):
+        case = sample.case()
+        played = play(case, OFFICIAL, reference.noop(case), lambda messages: STOP if _replies(messages) else "Hi.")
+        assert bool(ending(played)[1]) == ("doing nothing scores 1" in sample.metadata["defects"]), sample.id
 
 
 def test_the_floors_are_the_measured_ones() -> None:
