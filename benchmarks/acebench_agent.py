@@ -14,12 +14,12 @@ from adapters.acebench.judge import AceJudge
 from adapters.acebench.language import LANGUAGES
 from adapters.acebench.prompts import Prompts, official_agent_prompt, policy, user_prompt
 from adapters.acebench.pull import SOURCE, pull
+from adapters.acebench.scoring import end_to_end
 from adapters.acebench.solution import corrected_answer, solution
 from adapters.acebench.task import SUBSETS, Task, load_prompts, load_tasks, load_world, tools
 from adapters.acebench.user import FINISH, AceUser
 from benchmarks.benchmark import Artifact, Benchmark, Column, Sample
 from harness.artifacts import find
-from harness.environment import Environment, ToolSpec
 from harness.episode import Brief, Case, Turn
 from harness.errors import DataError, SettingError, near_miss
 from harness.files import read_bytes
@@ -134,10 +134,9 @@ def load_samples(protocol: Protocol, *, language: str = "en", subset: str = "all
     """
     if unknown:
         raise SettingError(f"acebench_agent has no parameter '{next(iter(unknown))}'")
-    if language not in LANGUAGES:
-        raise SettingError(f"language={language}: unknown; {near_miss(language, list(LANGUAGES))}")
-    if subset not in (*SUBSETS, "all"):
-        raise SettingError(f"subset={subset}: unknown; {near_miss(subset, [*SUBSETS, 'all'])}")
+    for name, value, known in (("language", language, [*LANGUAGES]), ("subset", subset, [*SUBSETS, "all"])):
+        if value not in known:
+            raise SettingError(f"{name}={value}: unknown; {near_miss(str(value), known)}")
     if protocol.prompts not in ("release", "official"):
         raise SettingError(f"prompts={protocol.prompts}: acebench_agent has prompts release, official")
     folder = find("acebench")
@@ -170,23 +169,25 @@ def _sample(task: Task, data: _Data) -> Sample:
 def _case(task: Task, data: _Data) -> Case:
     # The paper's copy of the English tasks names cabins in English; the official one in Chinese, in ten descriptions.
     shown = tools(task, english_cabins=data.language == "en" and not data.official)
-    paper = data.protocol.name == "paper"
+
+    def start() -> AceEnvironment:
+        return AceEnvironment(data.world, task.involved, task.config, shown, data.language)
+
+    official = data.protocol.name == "official"
+    judge = AceJudge(
+        task,
+        corrected_answer(task, data.world.seed),
+        floor=0.0 if official else end_to_end(start().snapshot(), task.answer),
+        official=official,
+        empty_last_reply_loses=data.protocol.name == "paper",
+    )
     return Case(
         id=task.id,
-        open=lambda: _open(task, data, shown),
+        open=start,
         brief=data.brief(task),
-        judge=AceJudge(
-            task,
-            corrected_answer(task, data.world.seed),
-            official=data.protocol.name == "official",
-            empty_last_reply_loses=paper,
-        ),
+        judge=judge,
         oracle=tuple(assistant(calls=[call]) for call in solution(task, data.world.seed, data.language)),
     )
-
-
-def _open(task: Task, data: _Data, shown: tuple[ToolSpec, ...]) -> Environment:
-    return AceEnvironment(data.world, task.involved, task.config, shown, data.language)
 
 
 ACEBENCH_AGENT = Benchmark(
@@ -201,7 +202,5 @@ ACEBENCH_AGENT = Benchmark(
     ),
     replay_keys=("end_to_end", "process", "strict"),
     artifacts=(Artifact(name="acebench", source=SOURCE, licence="MIT", pull=pull),),
-    # agent_multi_turn_7 wants nothing but the state it starts in, since its answer misspells the reminders' class.
-    floors={"Multi-Step": 0.0, "Multi-Turn": 100 / 30, "Overall": 50 / 30},
 )
 """`envscaler/acebench_agent`."""
