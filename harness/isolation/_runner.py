@@ -127,7 +127,7 @@ class IsolatedRunner:
     def __init__(self, limits: Limits | None = None, *, allow_weak: bool = False) -> None:
         self.limits = limits or Limits()
         self._allow_weak = allow_weak
-        self._code = CodeCache()
+        self.code = CodeCache()
         self._eids = itertools.count(1)
         self._cpu_seconds = max(CPU_SECONDS, int(self.limits.init_seconds), int(self.limits.call_seconds) * 6)
         self._lock = threading.Lock()
@@ -273,8 +273,8 @@ class IsolatedRunner:
 
     def _starting(self, child: _Child, program: Program) -> tuple[IsolatedInstance, Conversation[None]]:
         instance = IsolatedInstance(child, program, self.limits)
-        key = self._code.key(program)
-        return instance, instance.start(program, self._code.get(key), lambda code: self._code.keep(key, code))
+        key = self.code.key(program)
+        return instance, instance.start(program, self.code.get(key), lambda code: self.code.keep(key, code))
 
     # The end
 
@@ -291,7 +291,7 @@ class IsolatedRunner:
     def forget(self) -> None:
         """In a forked copy of this process: the zygote and its children are the original's."""
         self._lock = threading.Lock()
-        self._code = CodeCache()
+        self.code = CodeCache()
         for child in list(self._children):
             child.forget()
         self._children = weakref.WeakSet()

@@ -159,20 +159,16 @@ class _Trial:
             return None
 
     def _judge(self, final: State | None) -> None:
-        """No check of a real run may pass on what the attack left; no check that attacks may pass at all."""
+        """No check may pass on a state that does not hold what it asks for; no check that attacks may pass at all."""
         final = throwaway.CONFIG if final is None else final
-        functions = list(throwaway.FAILING)
-        verdicts = self._verdicts(functions, final)
-        if any(verdict.passed for verdict in verdicts):
+        verdicts = self._verdicts(list(throwaway.FAILING), final)
+        if any(verdict.passed for verdict in verdicts) and not throwaway.shipped(final):
             self._escapes.append("a check passed that must not")
         if self._attack.where != "check":
             return
         planted = self._planted()
         verdicts = self._verdicts(planted, final)
-        said = [
-            f"True{' (mutated)' * verdict.mutated}" if verdict.passed else verdict.error or "False"
-            for verdict in verdicts
-        ]
+        said = (f"{verdict.error or verdict.passed}{' (mutated)' * verdict.mutated}" for verdict in verdicts)
         self._notes.append(f"checks: {_short('; '.join(said))}")
         for verdict in verdicts:
             self._hear("a check", verdict.error or "")
@@ -182,7 +178,8 @@ class _Trial:
             if [verdict.passed for verdict in alone] != [verdict.passed for verdict in verdicts]:
                 self._escapes.append("a check changed what another says")
             verdicts = verdicts[-1:]
-        if any(verdict.passed for verdict in verdicts):
+        # One that changed its copy of the state is found out by that, whatever it says.
+        if any(verdict.passed and not verdict.mutated for verdict in verdicts):
             self._escapes.append("an attacking check passed")
 
     def _verdicts(self, functions: Sequence[str], final: State) -> list[Verdict]:

@@ -26,7 +26,7 @@ def restore(runner: Runner, program: Program, state: State) -> Instance:
 
 
 def repeat(runner: Runner, program: Program, calls: Iterable[tuple[str, dict[str, Any]]]) -> Instance:
-    """A new instance on which `calls` (name, arguments) were made: the same state, streams and clock as after the first.
+    """A new instance on which `calls` (name, arguments) were made: same state, streams and clock as the first time.
 
     Raises:
         EnvironmentFault: As `Runner.open` and `Instance.call`; the instance is closed then.
