@@ -76,6 +76,8 @@ class Backends:
 
     def __init__(self, release: Release) -> None:
         self.version = release.version
+        self.answers: dict[str, dict[int, list[str]]] = {}
+        """Results of ground truths, by entry and turn, as far as they are known."""
         self._release = release
         # The hash keeps apart two wheels that claim one version (tests build such).
         self._package = f"_envscaler_bfcl_{release.version}_{release.pin.sha256[:8]}"

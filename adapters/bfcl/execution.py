@@ -36,6 +36,17 @@ class Execution:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Execute one call as the model wrote it. Never raises for what an agent can write."""
+        return self._call(name, arguments, silent=False)
+
+    def repeat(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Execute a call whose answer is known already; writing answers is half of the work."""
+        self._call(name, arguments, silent=True)
+
+    def states(self) -> dict[str, Any]:
+        """Canonical public state by class: a copy."""
+        return {name: canonical(public(instance)) for name, instance in self.instances.items()}
+
+    def _call(self, name: str, arguments: Mapping[str, Any], silent: bool) -> ToolResult:
         method = self._methods.get(name)
         try:
             if method is None or not arguments.keys() <= method.parameters.keys():
@@ -47,13 +58,9 @@ class Execution:
             except Refused as refused:
                 return ToolResult(f"{ERROR}{refused}", refused.status)
             method = self._methods[name]
-        return self._run(name, method, values)
+        return self._run(name, method, values, silent)
 
-    def states(self) -> dict[str, Any]:
-        """Canonical public state by class: a copy."""
-        return {name: canonical(public(instance)) for name, instance in self.instances.items()}
-
-    def _run(self, name: str, method: Method, arguments: dict[str, Any]) -> ToolResult:
+    def _run(self, name: str, method: Method, arguments: dict[str, Any], silent: bool) -> ToolResult:
         maths = method.owner == arithmetic.OWNER
         function = self._function(name, method)
         try:
@@ -61,7 +68,7 @@ class Execution:
                 result = arithmetic.foreseen(name, arguments) if maths else None
                 if result is None:
                     result = function(self.instances[method.owner], **arguments)
-                return ToolResult(_text(result))
+                return ToolResult("" if silent else _text(result))
         except Exception as error:  # the official boundary: whatever a backend raises is told to the agent
             return ToolResult(f"{ERROR}{error}", ToolStatus.RAISED)
 

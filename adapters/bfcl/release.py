@@ -101,9 +101,9 @@ class Release:
             DataError: Naming the record and field that is not what it should be.
         """
         name = f"BFCL_{self.version}_multi_turn_{subset}.json"
-        answers = {answer["id"]: answer["ground_truth"] for answer in self._records(f"data/possible_answer/{name}")}
+        answers = {answer["id"]: answer["ground_truth"] for answer in self.records(f"data/possible_answer/{name}")}
         entries = []
-        for record in self._records(f"data/{name}"):
+        for record in self.records(f"data/{name}"):
             if record["id"] not in answers:
                 raise DataError(self.file, f"{name}: {record['id']}", "has no answer")
             try:
@@ -114,7 +114,7 @@ class Release:
 
     def docs(self, class_name: str) -> list[Doc]:
         """The tool documents of one class, in file order; a fresh copy."""
-        return self._records(f"data/multi_turn_func_doc/{MODULES[class_name]}.json")
+        return self.records(f"data/multi_turn_func_doc/{MODULES[class_name]}.json")
 
     @cached_property
     def hold_out_sentence(self) -> str:
@@ -129,7 +129,12 @@ class Release:
                 return str(ast.literal_eval(node.value))
         raise DataError(self.file, f"bfcl_eval/{path}", f"does not define {_HOLD_OUT_SENTENCE}")
 
-    def _records(self, path: str) -> list[dict[str, Any]]:
+    def records(self, path: str) -> list[dict[str, Any]]:
+        """The records of a JSON-lines file; fresh copies.
+
+        Raises:
+            DataError: Naming the line that is no record.
+        """
         records = []
         for number, line in enumerate(self.read(path).splitlines(), start=1):
             if not line.strip():

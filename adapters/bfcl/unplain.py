@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Container, Mapping
 from typing import Any
@@ -55,6 +56,7 @@ def resolve(name: str, arguments: Mapping[str, Any], methods: Container[str]) ->
     Raises:
         Refused: If it amounts to none.
     """
+    name = _trimmed(name)
     known = ToolStatus.RAISED if name in methods else ToolStatus.UNKNOWN_TOOL
     head = name.partition("(")[0].split(".")
     denied = head[1] if len(head) > 1 else head[0]
@@ -62,32 +64,33 @@ def resolve(name: str, arguments: Mapping[str, Any], methods: Container[str]) ->
         raise Refused(f"Function call {denied} is not allowed.", known)
     try:
         text = f"{name}({','.join(f'{key}={value!r}' for key, value in arguments.items())})"
-        tree = _parse(text.lstrip(" \t"))
+        tree = _parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Refused(str(error), known) from error
-    called = tree.func if isinstance(tree, ast.Call) else tree
-    if isinstance(tree, ast.Call) and isinstance(called, ast.Name) and called.id in methods:
-        return called.id, {str(item.arg): _literal(item.value) for item in tree.keywords}
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    if not names:
-        raise Refused("the call names no tool", ToolStatus.UNKNOWN_TOOL)
-    # Python evaluates from left to right, and no name of ours is defined there.
-    first = min(names, key=lambda node: (node.lineno, node.col_offset))
-    raise Refused(f"name '{first.id}' is not defined", ToolStatus.UNKNOWN_TOOL)
+    # Python evaluates from left to right: the method, then the arguments. No other name is defined there.
+    names = sorted(
+        (node for node in ast.walk(tree) if isinstance(node, ast.Name)), key=lambda n: (n.lineno, n.col_offset)
+    )
+    call = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == name and name in methods
+    if undefined := names[1:] if call else names:
+        raise Refused(f"name '{undefined[0].id}' is not defined", known)
+    if not call or not isinstance(tree, ast.Call) or tree.args:
+        raise Refused("the call names no tool", known)
+    return name, {str(item.arg): ast.literal_eval(item.value) for item in tree.keywords}
+
+
+def _trimmed(name: str) -> str:
+    """A name without the blanks that do not count: those before it, and after it if it ends in a word."""
+    name = name.lstrip()
+    return bare if re.search(r"\w$", bare := name.rstrip()) else name
 
 
 def _parse(text: str) -> ast.expr:
+    """The tree of an expression. The text is compiled as well, for errors that the parser alone does not see."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         # The file name is part of the official error text.
+        compile(text, "<string>", "eval")
         tree = compile(text, "<string>", "eval", ast.PyCF_ONLY_AST)
     assert isinstance(tree, ast.Expression)
     return tree.body
-
-
-def _literal(value: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, RecursionError, MemoryError) as error:
-        names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
-        raise Refused(f"name '{names[0]}' is not defined" if names else str(error), ToolStatus.RAISED) from error
