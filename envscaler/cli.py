@@ -179,11 +179,12 @@ def corpus_show(record_id: str, source: str, code: bool) -> None:
     if code:
         click.echo(environment.source)
         return
+    tools = environment.own_tools
     click.echo(f"{environment.id}: {environment.title}\n\n{environment.description}\n\nRules:")
     for rule in environment.rules:
         click.echo(f"- {rule}")
     click.echo("\nTools:")
-    for tool in environment.own_tools:
+    for tool in tools:
         names = ", ".join(tool.parameters["properties"])
         click.echo(f"- {tool.name}({names}): {tool.description.splitlines()[0] if tool.description else ''}")
     scenarios = [scenario.task_id for scenario in found.scenarios.values() if scenario.env_id == record_id]

@@ -107,9 +107,8 @@ def read(sources: Iterable[Path]) -> Corpus:
             if corpus.environments:
                 problem += f"; {near_miss(scenario.env_id, list(corpus.environments))}"
             raise DataError(scenario.file, f"{scenario.task_id}.env_id", problem)
-        named_class = scenario.released.get("env_class_name", environment.class_name)
-        if named_class != environment.class_name:
-            problem = f"is {named_class}, the environment's is {environment.class_name}"
+        if scenario.class_name not in ("", environment.class_name):
+            problem = f"is {scenario.class_name}, the environment's is {environment.class_name}"
             raise DataError(scenario.file, f"{scenario.task_id}.env_class_name", problem)
     return corpus
 

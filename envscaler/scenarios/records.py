@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from envscaler.environments import EnvironmentRecord
@@ -111,9 +112,10 @@ def read_scenario(file: str, path: str, record: Mapping[str, Any]) -> Scenario:
         for entry in fields.objects("checklist_with_func")
     ]
     # An empty list of checks is kept as it is, beside a record that has none.
-    kept = {"env_class_name"} if checks else {"env_class_name", "checklist_with_func"}
+    kept = set() if checks else {"checklist_with_func"}
     released = fields.rest(*(_SCENARIO_NAMES - kept), *_SCENARIO_EXTRA)
-    return _scenario(fields, fields.decoded("init_config", dict), checks, released)
+    scenario = _scenario(fields, fields.decoded("init_config", dict), checks, released)
+    return replace(scenario, class_name=fields.text("env_class_name", ""))
 
 
 def read_own_scenario(file: str, record: Mapping[str, Any]) -> Scenario:

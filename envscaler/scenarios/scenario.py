@@ -51,6 +51,8 @@ class Scenario:
     audit: dict[str, Any] = field(default_factory=dict)
     released: dict[str, Any] = field(default_factory=dict)
     """Further fields of the record it was read from, kept as they are."""
+    class_name: str = field(default="", compare=False)
+    """Class of its environment, where its record names it."""
     file: str = field(default="", compare=False)
     """Where it was read from; errors name it."""
 
