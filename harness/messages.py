@@ -126,7 +126,7 @@ def _arguments(raw: Any, blank_arguments: bool) -> tuple[dict[str, Any] | None, 
 def _deeper(value: Any, levels: int) -> bool:
     """Whether lists and objects in `value` nest deeper than so many levels."""
     layer = [value]
-    while layer and levels >= 0:
+    while layer and levels > 0:
         inner = (item.values() if isinstance(item, dict) else item for item in layer if isinstance(item, dict | list))
         layer, levels = [item for items in inner for item in items], levels - 1
     return any(isinstance(item, dict | list) for item in layer)
