@@ -17,6 +17,7 @@ from harness import determinism, runtime
 from harness.isolation import _wire as wire
 from harness.state import NotExportable, untag
 
+_CHUNK = 1 << 16
 CHANNEL = 3
 """File descriptor of the channel in a child."""
 
@@ -25,29 +26,33 @@ class Gone(Exception):
     """The harness closed the channel."""
 
 
-def read_exactly(descriptor: int, size: int) -> bytes:
-    """`size` bytes from a blocking descriptor.
+def read_request(descriptor: int) -> wire.Request:
+    """The next request, from a blocking descriptor. The harness sends no other before this one is answered.
 
     Raises:
-        Gone: If it ends before.
+        Gone: If the harness hangs up.
     """
-    data = os.read(descriptor, size)
-    if len(data) == size:
-        return data
-    buffer = bytearray(data)
-    while len(buffer) < size:
-        data = os.read(descriptor, min(size - len(buffer), 1 << 20))
-        if not data:
-            raise Gone
-        buffer += data
-    return bytes(buffer)
-
-
-def read_request(descriptor: int) -> wire.Request:
-    """The next request."""
-    (size,) = wire.HEADER.unpack(read_exactly(descriptor, wire.HEADER.size))
-    request: wire.Request = wire.decode_request(read_exactly(descriptor, size))
+    data = _read(descriptor, _CHUNK)
+    while len(data) < wire.HEADER.size:
+        data += _read(descriptor, _CHUNK)
+    (size,) = wire.HEADER.unpack_from(data)
+    missing = wire.HEADER.size + size - len(data)
+    if missing > 0:
+        buffer = bytearray(data)
+        while missing > 0:
+            more = _read(descriptor, min(missing, 1 << 20))
+            buffer += more
+            missing -= len(more)
+        data = bytes(buffer)
+    request: wire.Request = wire.decode_request(memoryview(data)[wire.HEADER.size :])
     return request
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = os.read(descriptor, size)
+    if not data:
+        raise Gone
+    return data
 
 
 def write(descriptor: int, data: bytes) -> None:

@@ -206,7 +206,7 @@ class IsolatedInstance:
             # Only code can make such arguments, no model's JSON; the program never sees them.
             return ToolResult(f"Error: the arguments cannot be passed on: {error}", ToolStatus.RAISED)
         rid, eid = wire.new_rid(), self._child.eid
-        request = wire.Call(rid, eid, tag(name), wire.Raw(packed))
+        request = wire.Call(rid, eid, tag(name), packed)
         cap = self._limits.reply_bytes + wire.ENVELOPE_BYTES
         body = yield Ask(wire.frame(request), self._limits.call_seconds, cap)
         answer = expect(wire.Answer, read_reply(body, rid, eid))

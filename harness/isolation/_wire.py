@@ -50,7 +50,7 @@ class Call(msgspec.Struct, tag="call"):
     rid: int
     eid: int
     name: Any
-    arguments: Raw
+    arguments: Any
 
 
 class Export(msgspec.Struct, tag="export"):
@@ -185,26 +185,25 @@ def unescape(text: str, escaped: bool) -> str:
     return base64.b64decode(text, validate=True).decode("utf-8", "surrogatepass")
 
 
-def pack(value: Any) -> bytes:
-    """A value of any JSON type, exactly: NaN, big integers, lone surrogates and deep nesting included.
+def pack(value: Any) -> Any:
+    """A value of any JSON type as plain JSON can carry it, exactly: NaN, big integers, lone surrogates, deep nesting.
 
     Raises:
         NotExportable: If it is no JSON value, or nested so deeply that Python cannot walk it.
     """
     try:
-        return encode(tag(value))
+        return tag(value)
     except (NotExportable, RecursionError):
         pass
     try:
         # Nesting beyond what states may have: json's own walk is in C and goes as deep as the model's JSON was read.
-        return encode({"$json": json.dumps(value)})
+        return {"$json": json.dumps(value)}
     except (RecursionError, TypeError, ValueError) as error:
         raise NotExportable(str(error)) from error
 
 
-def unpack(data: bytes | Raw) -> Any:
+def unpack(value: Any) -> Any:
     """The inverse of `pack`."""
-    value = msgspec.json.decode(data)
     if isinstance(value, dict) and len(value) == 1 and "$json" in value:
         return json.loads(value["$json"])
     return untag(value)

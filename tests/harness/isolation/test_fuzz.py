@@ -173,7 +173,7 @@ def test_a_frame_is_refused_before_anything_is_allocated_for_it() -> None:
 
 @given(value=values)
 def test_packing_is_exact(value: Any) -> None:
-    assert ascii(wire.unpack(wire.pack(value))) == ascii(value)
+    assert ascii(wire.unpack(msgspec.json.decode(wire.encode(wire.pack(value))))) == ascii(value)
 
 
 @given(said=text)
