@@ -6,9 +6,12 @@ program is honest.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import marshal
 import os
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -24,6 +27,16 @@ CHANNEL = 3
 
 class Gone(Exception):
     """The harness closed the channel."""
+
+
+@contextlib.contextmanager
+def collecting_later() -> Iterator[None]:
+    """No garbage collection meanwhile: building or walking a state makes thousands of objects and no garbage."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def read_request(descriptor: int) -> wire.Request:
@@ -114,7 +127,8 @@ class Episode:
             case wire.Call():
                 return self._call(request)
             case wire.Export():
-                return wire.Exported(request.rid, request.eid, wire.Raw(runtime.export(self._instance)))
+                with collecting_later():
+                    return wire.Exported(request.rid, request.eid, wire.Raw(runtime.export(self._instance)))
             case wire.Init():
                 self._init(request)
                 return wire.Ready(request.rid, request.eid)
@@ -149,7 +163,9 @@ class Episode:
         code = self._code(request, source)
         determinism.install(request.clock, request.seed, self._before_sleep)
         cls = runtime.load_class(source, request.class_name, code=code)
-        self._instance = runtime.instantiate(cls, untag(msgspec.json.decode(request.config)))
+        with collecting_later():
+            config = untag(msgspec.json.decode(request.config))
+        self._instance = runtime.instantiate(cls, config)
 
     def _code(self, request: wire.Init, source: str) -> types.CodeType | None:
         if request.code is not None:

@@ -20,7 +20,7 @@ import msgspec
 
 from harness import determinism, runtime
 from harness.isolation import _wire as wire
-from harness.isolation._child import CHANNEL, failed, read_request, write
+from harness.isolation._child import CHANNEL, collecting_later, failed, read_request, write
 from harness.isolation._hardening import OPEN_FILES_OF_ZYGOTE, Hardening
 from harness.isolation._plain import is_plain
 from harness.state import encode, untag
@@ -82,7 +82,8 @@ class _Court:
 
     def decode(self) -> tuple[Any, Any]:
         """Both states, fresh."""
-        return untag(msgspec.json.decode(self.request.initial)), untag(msgspec.json.decode(self.request.final))
+        with collecting_later():
+            return untag(msgspec.json.decode(self.request.initial)), untag(msgspec.json.decode(self.request.final))
 
     def verdicts(self) -> Iterator[wire.Said]:
         """One for each function, in the order in which they are heard."""

@@ -9,6 +9,7 @@ import pytest
 
 from harness.errors import DataError
 from harness.isolation import Attack, AttackResult, load_attacks, run_attacks
+from harness.program import Limits
 from tests.harness.isolation.builders import HERE
 
 OWN = HERE / "attacks_own.jsonl"
@@ -28,7 +29,8 @@ def got_through(results: list[AttackResult]) -> list[AttackResult]:
 def test_every_attack_of_our_own_is_stopped(tmp_path: Path) -> None:
     attacks = load_attacks(OWN)
     assert len(attacks) >= 45
-    assert got_through(list(run_attacks(attacks, tmp_path))) == []
+    limits = Limits(init_seconds=2, call_seconds=0.6, check_seconds=0.6)
+    assert got_through(list(run_attacks(attacks, tmp_path, limits=limits))) == []
     assert list(tmp_path.iterdir()) == []
 
 
