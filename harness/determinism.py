@@ -174,6 +174,8 @@ class Importer:
         self._clock = clock
         self._seed = seed
         self._modules: dict[str, types.ModuleType] = {}
+        self._now: _Clock | None = None
+        self._sources: dict[str, dict[str, Any]] | None = None
 
     def __call__(
         self,
@@ -185,10 +187,18 @@ class Importer:
     ) -> Any:
         module = builtins.__import__(name, globals_, locals_, fromlist or (), level)
         if level == 0 and name in _REAL:
-            if not self._modules:
-                self._modules = _modules(parse_clock(self._clock), Sources(self._seed))
+            if name not in self._modules:
+                self._modules[name] = _shim(name, self._names(name))
             return self._modules[name]
         return module
+
+    def _names(self, module: str) -> dict[str, Any]:
+        """What stands for a module's names; made when it is imported, since most programs use one or none."""
+        if module in ("datetime", "time"):
+            self._now = self._now or _Clock(parse_clock(self._clock))
+            return _datetime_names(self._now) if module == "datetime" else _time_names(self._now)
+        self._sources = self._sources or _seeded(Sources(self._seed))
+        return self._sources[module]
 
 
 class _Clock:
@@ -206,12 +216,6 @@ class _Clock:
 
     def sleep(self, seconds: float) -> None:
         self._ns += round(float(seconds) * 1_000_000_000)
-
-
-def _modules(start: dt.datetime, sources: Sources) -> dict[str, types.ModuleType]:
-    clock = _Clock(start)
-    replaced = {**_seeded(sources), "datetime": _datetime_names(clock), "time": _time_names(clock)}
-    return {name: _shim(name, names) for name, names in replaced.items()}
 
 
 def _shim(name: str, replaced: dict[str, Any]) -> types.ModuleType:

@@ -13,7 +13,9 @@ import datetime as dt
 import enum
 import functools
 import hashlib
+import marshal
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
@@ -223,12 +225,46 @@ def untag(value: Any) -> Any:
     return value
 
 
+_LONG_NUMBER = re.compile(rb"\d{19}")
+"""May be beyond 64 bits, which is tagged."""
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def _shallow(data: bytes) -> bool:
+    """Whether JSON is surely nested no deeper than `MAX_DEPTH`: each round takes the innermost brackets away."""
+    brackets = data.translate(None, _NOT_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        if not brackets:
+            return True
+        inner = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if len(inner) == len(brackets):
+            return False
+        brackets = inner
+    return not brackets
+
+
+def _plain(value: Any) -> bytes | None:
+    """The bytes of a value that is JSON as it stands, without a walk in Python; None where a type could be lost."""
+    try:
+        # Marshal takes exact built-in types only, which tells a str from a member of a str enum.
+        marshal.dumps(value)
+        data = msgspec.json.encode(value)
+        tagged = b'"$' in data or _LONG_NUMBER.search(data) is not None
+        same = not tagged and _shallow(data) and msgspec.json.decode(data) == value
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None
+    return data if same else None
+
+
 def encode(value: Any) -> bytes:
     """Canonical bytes of `value`: tagged JSON in insertion order.
 
     Raises:
         NotExportable: As `tag`.
     """
+    plain = _plain(value)
+    if plain is not None:
+        return plain
     try:
         return msgspec.json.encode(tag(value))
     except RecursionError as error:

@@ -6,6 +6,7 @@ scenario all the same.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -52,17 +53,42 @@ class TrustedRunner:
         return TrustedInstance(program)
 
     def check(self, checks: Checks) -> list[Verdict]:
+        states = _States(checks.initial, checks.final)
         verdicts = []
         for function in checks.functions:
             importer = Importer(checks.clock, checks.seed)
+            initial, final = states.fresh()
             try:
-                checked = runtime.run_check(
-                    function, checks.initial.decode(), checks.final.decode(), checks.final.data, importer
-                )
+                checked = runtime.run_check(function, initial, final, checks.final.data, importer)
                 verdicts.append(Verdict(checked.passed, checked.error, checked.mutated))
             except MemoryError:
                 verdicts.append(Verdict(False, "ran out of memory"))
         return verdicts
+
+
+class _States:
+    """Both states for one check after the other, decoded again only where a check changed them."""
+
+    def __init__(self, initial: State, final: State) -> None:
+        self._encoded = initial, final
+        self._given: tuple[Any, Any] | None = None
+        self._print: bytes | None = None
+
+    def fresh(self) -> tuple[Any, Any]:
+        """The initial and the final state, as they were."""
+        if self._given is None or self._print is None or self._print != _print(self._given):
+            self._given = self._encoded[0].decode(), self._encoded[1].decode()
+            self._print = _print(self._given)
+        return self._given
+
+
+def _print(value: Any) -> bytes | None:
+    """Bytes that differ if a value or a type in it does; None if it holds more than plain types."""
+    try:
+        # Version 2 writes no back references, so that equal values have equal bytes.
+        return marshal.dumps(value, 2)
+    except ValueError:
+        return None
 
 
 @contextmanager

@@ -24,17 +24,22 @@ class SynthesizedEnvironment:
         self.initial: State
         """State before the first call: checks see it as `initial_state`."""
         self._instance: Instance = runner.open(program)
+        self._state: State | None = None
         try:
-            self.initial = self._instance.state()
+            self.initial = self.state()
         except BaseException:
             self._instance.close()
             raise
 
     def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+        self._state = None
         return self._instance.call(name, arguments)
 
     def state(self) -> State:
-        return self._instance.state()
+        # Judge and record both ask for the final state; it changes only by calls.
+        if self._state is None:
+            self._state = self._instance.state()
+        return self._state
 
     def close(self) -> None:
         self._instance.close()

@@ -171,16 +171,14 @@ class ITServiceDesk:
             init_config: the initial value of every state attribute.
         """
         self.current_date: str = init_config.get("current_date", "2026-01-05")
-        self.users: Dict[str, UserInfo] = copy.deepcopy(init_config.get("users", {}))
-        self.groups: Dict[str, GroupInfo] = copy.deepcopy(init_config.get("groups", {}))
-        self.agents: Dict[str, AgentInfo] = copy.deepcopy(init_config.get("agents", {}))
-        self.tickets: Dict[str, TicketInfo] = copy.deepcopy(init_config.get("tickets", {}))
-        self.assets: Dict[str, AssetInfo] = copy.deepcopy(init_config.get("assets", {}))
-        self.changes: Dict[str, ChangeInfo] = copy.deepcopy(init_config.get("changes", {}))
+        self.users: Dict[str, UserInfo] = init_config.get("users", {})
+        self.groups: Dict[str, GroupInfo] = init_config.get("groups", {})
+        self.agents: Dict[str, AgentInfo] = init_config.get("agents", {})
+        self.tickets: Dict[str, TicketInfo] = init_config.get("tickets", {})
+        self.assets: Dict[str, AssetInfo] = init_config.get("assets", {})
+        self.changes: Dict[str, ChangeInfo] = init_config.get("changes", {})
         # Days from opening to the due date, by priority.
-        self.sla_days: Dict[str, int] = copy.deepcopy(
-            init_config.get("sla_days", {"P1": 1, "P2": 3, "P3": 7, "P4": 14})
-        )
+        self.sla_days: Dict[str, int] = init_config.get("sla_days", {"P1": 1, "P2": 3, "P3": 7, "P4": 14})
         # First and last day of the change freeze; both None when there is none.
         self.freeze_start: Optional[str] = init_config.get("freeze_start")
         self.freeze_end: Optional[str] = init_config.get("freeze_end")
