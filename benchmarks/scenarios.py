@@ -82,7 +82,7 @@ def load_samples(
     found = load(None if corpus is None else str(corpus))
     if environments:
         names = environments if isinstance(environments, list | tuple) else str(environments).split(",")
-        found = found.select(name.strip() for name in names)
+        found = found.select(name.strip() for name in names if name.strip())
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise SettingError(f"limit={limit}: must be a whole number, 1 or more")
     runner = _runner(level, all(record.bundled for record in found.environments.values()))
