@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from inspect_ai import Epochs, Task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.dataset import Sample as InspectSample
 from inspect_ai.model import GenerateConfig
@@ -13,6 +14,7 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import Generate, Solver, TaskState
 
 from benchmarks.registry import loaded
+from harness.errors import EnvScalerError
 from harness.inspect_bridge import scorer as recorded
 from harness.inspect_bridge import solver as episodes
 
@@ -21,9 +23,12 @@ def task(name: str, solver: Solver, scorer: Scorer, rules: str, prompts: str | N
     """The Inspect task of a benchmark under a protocol.
 
     Raises:
-        SettingError, DataError: As `benchmarks.registry.loaded`.
+        PrerequisiteError: If `benchmarks.registry.loaded` refuses; Inspect prints it without a traceback.
     """
-    ready = loaded(name, rules, prompts, **parameters)
+    try:
+        ready = loaded(name, rules, prompts, **parameters)
+    except EnvScalerError as error:
+        raise PrerequisiteError(f"envscaler/{name}: {error}") from error
     dataset = MemoryDataset(
         [
             InspectSample(

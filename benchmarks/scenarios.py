@@ -15,6 +15,7 @@ from envscaler.scenarios.judge import judge, run_checks
 from harness.environment import Environment, ToolSpec
 from harness.episode import Brief, Case, Turn
 from harness.errors import SettingError, near_miss
+from harness.isolation import IsolatedRunner
 from harness.messages import Slip, assistant
 from harness.outcome import Score
 from harness.program import Program, Runner, Verdict
@@ -71,7 +72,8 @@ def load_samples(
         environments: Only these environment ids (a list, or a text with commas).
         corpus: Path of a corpus in any form; None is the bundled one.
         limit: At most so many scenarios in each setting.
-        level: `isolated`; `trusted` only for the bundled corpus.
+        level: `isolated`; `process` accepts weaker isolation where the machine cannot do better; `trusted` runs in this
+            process, only for the bundled corpus.
         tools: `own` or `release` schemas; None is the record's own `tools` where it came with some, else ours.
     Raises:
         SettingError: If a parameter has no such value, or the scenarios cannot be scored.
@@ -114,16 +116,18 @@ def _runner(level: str, bundled: bool) -> Runner:
         if not bundled:
             raise SettingError("level=trusted: only for the bundled corpus; other code runs at level=isolated")
         return TrustedRunner()
-    if level != "isolated":
-        raise SettingError(f"level={level}: unknown; one of isolated, trusted")
-    return _isolated()
+    if level not in ("isolated", "process"):
+        raise SettingError(f"level={level}: unknown; one of isolated, process, trusted")
+    runner = _isolated(level == "process")
+    # Asked now, so that a machine that cannot isolate is told before anything runs.
+    _ = runner.level
+    return runner
 
 
 @cache
-def _isolated() -> Runner:
-    from harness.isolation import IsolatedRunner
-
-    return IsolatedRunner()
+def _isolated(allow_weak: bool) -> IsolatedRunner:
+    """One runner for all samples: its zygote serves every episode of this process."""
+    return IsolatedRunner(allow_weak=allow_weak)
 
 
 def _tools(environment: EnvironmentRecord, whose: str | None) -> tuple[ToolSpec, ...]:

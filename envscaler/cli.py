@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -78,6 +79,37 @@ def replay(benchmark: str, file: str, parameters: tuple[str, ...], compare: bool
 
     for line in replay_file(benchmark, file, _parameters(parameters), compare=compare):
         sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+
+
+@main.command()
+@click.option("--attacks", type=click.Path(path_type=Path), help="Run a list of attacks (JSON lines) instead.")
+def doctor(attacks: Path | None) -> None:
+    """Tell what this machine supports, and run the self-test of isolation. Exits with 1 if it does not hold.
+
+    With --attacks, run each attack of a list on a throw-away environment and print one JSON line each; exits with 1 if
+    one got through.
+    """
+    from harness.isolation import load_attacks, run_attacks, support
+
+    if attacks is None:
+        report = support()
+        refused = [
+            f"{name.replace('_', ' ')} {'refused' if held else 'NOT REFUSED'}" for name, held in report.probes.items()
+        ]
+        click.echo(f"system     {report.system}, {report.machine}")
+        click.echo(f"python     {report.python}")
+        click.echo(f"landlock   {f'ABI {report.landlock}' if report.landlock else 'none'}")
+        click.echo(f"seccomp    {'holds' if report.seccomp else 'does not hold'}")
+        click.echo(f"self-test  {', '.join(refused) or 'not run'} ({report.seconds * 1000:.0f} ms)")
+        click.echo(f"level      {report.level or 'none'}")
+        if report.problem:
+            click.echo(f"problem    {report.problem}")
+        raise SystemExit(0 if report.isolated else 1)
+    held = True
+    for result in run_attacks(load_attacks(attacks)):
+        held = held and result.held
+        click.echo(json.dumps(dataclasses.asdict(result)))
+    raise SystemExit(0 if held else 1)
 
 
 @main.group()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.model._model_call import ModelCall
 from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
@@ -38,7 +39,8 @@ class CheckpointAPI(OpenAICompatibleAPI):
         reasoning_parser: vLLM's, likewise; empty for models without reasoning.
         server_args: Further flags of the server, as one text.
     Raises:
-        SettingError: If the name is neither a folder with a checkpoint nor a URL, or an option is unknown.
+        PrerequisiteError: If the name is neither a folder with a checkpoint nor a URL, or an option is unknown;
+            Inspect prints it without a traceback.
     """
 
     episode_aware = True
@@ -59,14 +61,17 @@ class CheckpointAPI(OpenAICompatibleAPI):
         **unknown: Any,
     ) -> None:
         if unknown:
-            raise SettingError(f"checkpoint/: no option '{next(iter(unknown))}'")
+            raise PrerequisiteError(f"checkpoint/: no option '{next(iter(unknown))}'")
         self._thinking = thinking
         self._server: Server | None = None
         self._served = model
         if base_url is None and model_name.startswith(("http://", "https://")):
             base_url = model_name
         elif base_url is None:
-            self._server = Server(Path(model_name), engine, tool_call_parser, reasoning_parser, server_args)
+            try:
+                self._server = Server(Path(model_name), engine, tool_call_parser, reasoning_parser, server_args)
+            except SettingError as error:
+                raise PrerequisiteError(str(error)) from error
             base_url = self._server.url
             self._served = model or self._server.served_name
         else:

@@ -38,11 +38,12 @@ def to_chat(message: Message) -> ChatMessage:
     content: str | list[Content] = text
     if reasoning := message.get("reasoning_content"):
         content = [ContentReasoning(reasoning=str(reasoning)), ContentText(text=text)]
-    calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
+    calls = [tool_call(call) for call in message.get("tool_calls") or ()]
     return ChatMessageAssistant(content=content, tool_calls=calls or None)
 
 
-def _tool_call(call: dict[str, Any]) -> ToolCall:
+def tool_call(call: dict[str, Any]) -> ToolCall:
+    """A call for Inspect; what it cannot hold (arguments that are no object) it is told as a parse error."""
     function, arguments, problem = call["function"], {}, None
     try:
         arguments = json.loads(function["arguments"])

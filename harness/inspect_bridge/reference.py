@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
@@ -18,7 +19,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from harness.episode import AgentTurn, UserTurn
 from harness.errors import SettingError, near_miss
-from harness.inspect_bridge.convert import RAW, _tool_call
+from harness.inspect_bridge.convert import RAW, tool_call
 from harness.inspect_bridge.playing import PLAYING, Playing
 from harness.messages import Message, content_text
 from harness.reference import AGENTS, scripted_user
@@ -30,7 +31,7 @@ class ReferenceAPI(ModelAPI):
     """Answers from the case in play; no network, no tokens.
 
     Raises:
-        SettingError: If there is no reference agent of this name.
+        PrerequisiteError: If there is no reference agent of this name; Inspect prints it without a traceback.
     """
 
     episode_aware = True
@@ -46,7 +47,7 @@ class ReferenceAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         if model_name not in (*AGENTS, USER):
-            raise SettingError(f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER])}")
+            raise PrerequisiteError(f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER])}")
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -80,7 +81,7 @@ class ReferenceAPI(ModelAPI):
 
 
 def _output(name: str, message: Message) -> ModelOutput:
-    calls = [_tool_call(call) for call in message.get("tool_calls") or ()]
+    calls = [tool_call(call) for call in message.get("tool_calls") or ()]
     text = content_text(message.get("content"))
     said = ChatMessageAssistant(
         content=text, tool_calls=calls or None, metadata={RAW: json.loads(json.dumps(message))}, source="generate"
