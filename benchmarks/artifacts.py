@@ -51,15 +51,18 @@ def pull(name: str, source: str | None) -> Path:
     """Fetch an artifact into the cache, whole or not at all.
 
     Raises:
-        SettingError: If there is no such artifact, or it needs a source.
+        SettingError: If there is no such artifact, it needs a source, or the cache cannot be written.
         DataError: If what was fetched is not the pinned version.
     """
     known = {artifact.name: artifact for artifact in artifacts()}
     if name not in known:
         raise SettingError(f"no artifact '{name}'; {near_miss(name, list(known))}")
     target = cache_folder() / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
+    except OSError as error:
+        raise SettingError(f"{target}: cannot be written: {error.strerror}") from error
     try:
         known[name].pull(source, draft)
         draft.chmod(0o755)

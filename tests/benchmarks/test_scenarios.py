@@ -24,7 +24,7 @@ from harness.state import State
 from tests.envscaler.playground import SHOP, cancel, check, corpus, names, public, release_sample, shop
 
 CANCEL = ("set_status", {"order_id": "O-1", "status": "cancelled"})
-CRASH = ("crash", {})
+CRASH: tuple[str, dict[str, Any]] = ("crash", {})
 DONE = assistant("Task Completed")
 
 
