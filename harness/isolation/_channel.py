@@ -267,20 +267,27 @@ def converse_all(talks: Sequence[tuple[Channel, Conversation[T]]]) -> list[T | B
     poller = select.poll()
     for talk in waiting.values():
         poller.register(talk.channel.socket, talk.event)
+
+    def drop(descriptor: int) -> None:
+        del waiting[descriptor]
+        poller.unregister(descriptor)
+
+    # Looked at again only when it has passed: most deadlines are never reached, and moving on sets later ones.
+    soonest = 0.0
     while waiting:
-        left = min(talk.deadline for talk in waiting.values()) - time.monotonic()
-        ready = poller.poll(max(0.0, left + _MARGIN_SECONDS) * 1000)
-        for descriptor, _ in ready:
+        now = time.monotonic()
+        if soonest <= now:
+            for descriptor, talk in list(waiting.items()):
+                if talk.deadline <= now:
+                    talk.fail(TimedOut())
+                    drop(descriptor)
+            soonest = min((talk.deadline for talk in waiting.values()), default=now)
+        for descriptor, _ in poller.poll(max(0.0, soonest - now + _MARGIN_SECONDS) * 1000) if waiting else ():
             talk = waiting[descriptor]
             event = talk.event
             talk.step()
-            if not talk.over and talk.event != event:
-                poller.modify(descriptor, talk.event)
-        now = time.monotonic()
-        for descriptor, talk in list(waiting.items()):
-            if not talk.over and talk.deadline <= now:
-                talk.fail(TimedOut())
             if talk.over:
-                del waiting[descriptor]
-                poller.unregister(descriptor)
+                drop(descriptor)
+            elif talk.event != event:
+                poller.modify(descriptor, talk.event)
     return [talk.result for talk in held]  # type: ignore[misc]  # set, since it is over

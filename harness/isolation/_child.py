@@ -14,11 +14,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from harness import determinism, runtime
 from harness.isolation import _wire as wire
-from harness.state import NotExportable, untag
+from harness.state import NotExportable, State, untag
 
 _CHUNK = 1 << 16
 CHANNEL = 3
@@ -164,7 +162,7 @@ class Episode:
         determinism.install(request.clock, request.seed, self._before_sleep)
         cls = runtime.load_class(source, request.class_name, code=code)
         with collecting_later():
-            config = untag(msgspec.json.decode(request.config))
+            config = State(bytes(request.config)).decode()
         self._instance = runtime.instantiate(cls, config)
 
     def _code(self, request: wire.Init, source: str) -> types.CodeType | None:

@@ -23,7 +23,7 @@ from harness.isolation import _wire as wire
 from harness.isolation._child import CHANNEL, collecting_later, failed, read_request, write
 from harness.isolation._hardening import OPEN_FILES_OF_ZYGOTE, Hardening
 from harness.isolation._plain import is_plain
-from harness.state import encode, untag
+from harness.state import State, untag
 
 _LINE_BYTES = 1 << 16
 """More than a child may write per check; the longest error is 2,000 characters."""
@@ -74,16 +74,16 @@ class _Court:
         self.request = request
         self.hardening = hardening
         self.functions = [untag(function) for function in request.functions]
+        self._initial, self._final = State(bytes(request.initial)), State(bytes(request.final))
         self.states = self.decode()
-        # Not the bytes as they came: objects are exported by class name but decoded as plain records.
-        self.before = encode(self.states[1])
+        self.before = self._final.data
         gc.collect()
         gc.freeze()
 
     def decode(self) -> tuple[Any, Any]:
         """Both states, fresh."""
         with collecting_later():
-            return untag(msgspec.json.decode(self.request.initial)), untag(msgspec.json.decode(self.request.final))
+            return self._initial.decode(), self._final.decode()
 
     def verdicts(self) -> Iterator[wire.Said]:
         """One for each function, in the order in which they are heard."""
