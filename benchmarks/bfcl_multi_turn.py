@@ -70,8 +70,8 @@ def _sample(entry: Entry, pair: Pair) -> Sample:
     return Sample(
         id=entry.id,
         subset=entry.subset,
-        # The four subsets are variations of the same 200 tasks.
-        group=f"multi_turn_{entry.id.rpartition('_')[2]}",
+        # The environment is the set of backends: entries on the same ones resemble each other.
+        group="+".join(sorted(entry.classes)),
         case=partial(_case, entry, pair),
         metadata={
             "task": next((text for text in entry.questions if text), entry.id),

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adapters.bfcl import SUBSETS, check
+from adapters.bfcl.release import MODULES
 from benchmarks import bfcl_multi_turn
 from benchmarks.benchmark import Sample
 from benchmarks.bfcl_multi_turn import BFCL_MULTI_TURN, OFFICIAL, PAPER, load_samples
@@ -19,6 +22,7 @@ from harness.messages import Message, assistant, tool, user
 from harness.outcome import Outcome
 from harness.rollout import Played, play, read_out, replay
 from harness.trajectory import Recording
+from tests.adapters.bfcl import recorded
 from tests.adapters.bfcl.small_release import small_pair
 
 WORD = assistant("Done.")
@@ -39,6 +43,14 @@ def real_samples(version: str) -> list[Sample]:
         return load_samples(PAPER, version=version)
     except MissingData as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture
+def oracles() -> Path:
+    folder = Path(os.environ.get("ENVSCALER_DATA", "")).parent / "oracles"
+    if "ENVSCALER_DATA" not in os.environ or not folder.is_dir():
+        pytest.skip("recorded verdicts not found; set ENVSCALER_DATA to the data folder that they lie beside")
+    return folder
 
 
 def script(*messages: Message) -> reference.Agent:
@@ -79,7 +91,7 @@ def test_samples_are_the_published_entries(version: str) -> None:
     samples = real_samples(version)
     assert Counter(sample.subset for sample in samples) == dict.fromkeys(SUBSETS, 200)
     assert len({sample.id for sample in samples}) == 800
-    assert len({sample.group for sample in samples}) == 200
+    assert {name for sample in samples for name in sample.group.split("+")} == set(MODULES)
     assert all(json.dumps(sample.metadata) for sample in samples)
     subset = load_samples(OFFICIAL, version=version, subset="miss_param")
     assert [sample.id for sample in subset] == [f"multi_turn_miss_param_{index}" for index in range(200)]
@@ -298,3 +310,34 @@ def test_protocols_differ_in_sampling_and_history_only() -> None:
 def test_the_artifact_is_what_the_adapter_looks_for() -> None:
     (artifact,) = BFCL_MULTI_TURN.artifacts
     assert artifact.name == "bfcl"
+
+
+def recorded_as_messages(row: dict[str, Any]) -> Recording:
+    """A recorded result as a chat: a step is a message, and a user message opens each turn."""
+    turns: list[list[Message]] = []
+    for turn in row["result"]:
+        replies: list[Message] = []
+        for step in turn:
+            reply: Message = {"role": "assistant", "content": step if isinstance(step, str) else None}
+            if isinstance(step, list):
+                calls = [(name, text) for call in step for name, text in call.items()]
+                reply["tool_calls"] = [{"function": {"name": name, "arguments": text}} for name, text in calls]
+            replies.append(reply)
+        turns.append(replies)
+    return as_recording(row["id"], turns)
+
+
+@pytest.mark.parametrize("version", ["v3", "v4"])
+def test_replayed_recordings_get_the_official_verdict(version: str, oracles: Path) -> None:
+    samples = {sample.id: sample for sample in real_samples(version)}
+    blobs = dict(recorded.read(oracles / f"bfcl_{version}_visible_blobs.jsonl.gz"))
+    kinds: Counter[str] = Counter()
+    for row in recorded.read(oracles / f"bfcl_{version}_visible.jsonl.gz"):
+        kinds[row["kind"]] += 1
+        # Every kind, on entries spread over the file.
+        if kinds[row["kind"]] % 60 == 1:
+            row = recorded.unpacked(row, blobs)
+            played = replay(samples[row["id"]].case(), PAPER, recorded_as_messages(row))
+            assert verdict(played) == (row["valid"], row["error_type"], row["error_turn"]), (row["id"], row["kind"])
+            assert len(played.trajectory.calls) == sum(len(step) for turn in row["exec"] for step in turn)
+    assert len(kinds) == 49
