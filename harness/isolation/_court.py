@@ -23,6 +23,7 @@ from harness.isolation import _wire as wire
 from harness.isolation._child import CHANNEL, collecting_later, failed, read_request, write
 from harness.isolation._hardening import OPEN_FILES_OF_ZYGOTE, Hardening
 from harness.isolation._plain import is_plain
+from harness.isolation._zygote import describe_status
 from harness.state import State, untag
 
 _LINE_BYTES = 1 << 16
@@ -244,14 +245,3 @@ class _Sitting:
 
 def _failure(index: int, error: str) -> _Outcome:
     return _Outcome(index, "last", False, False, error, False)
-
-
-def describe_status(status: int) -> str:
-    """How a process ended, from what `waitpid` says."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        try:
-            return f"killed by {signal.Signals(number).name}"
-        except ValueError:
-            return f"killed by signal {number}"
-    return f"exit code {os.WEXITSTATUS(status)}"

@@ -94,15 +94,15 @@ class Hardening:
             (resource.RLIMIT_NOFILE, OPEN_FILES),
             (resource.RLIMIT_NPROC, 0),
         ):
-            resource.setrlimit(limit, (value, value))
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+            self._limit(limit, value)
+        self._limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
         self.die_with(parent)
         if self._filter is not None:
             self._control("the system-call filter", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(self._filter))
 
     def confine_court(self, parent: int) -> None:
         """What the court gives up: memory without end. It forks, and it runs no generated code."""
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        self._limit(resource.RLIMIT_AS, MEMORY_BYTES)
         self.die_with(parent)
 
     def die_with(self, parent: int) -> None:
@@ -111,6 +111,13 @@ class Hardening:
             self._control("the parent-death signal", _PR_SET_PDEATHSIG, int(signal.SIGKILL))
         if os.getppid() != parent:
             os._exit(0)  # the parent ended before the kernel was told to watch it
+
+    def _limit(self, limit: int, soft: int, hard: int | None = None) -> None:
+        try:
+            resource.setrlimit(limit, (soft, soft if hard is None else hard))
+        except (ValueError, OSError) as error:
+            if not self.weak:
+                raise HardeningFailed(f"a resource limit cannot be set: {error}") from error
 
     def _control(self, what: str, option: int, *arguments: Any) -> None:
         padded = [*arguments, *[0] * (4 - len(arguments))]

@@ -20,6 +20,11 @@ from harness.isolation._zygote import ANSWER, COUNT, COURT, END, LENGTH, ORDER, 
 START_SECONDS = 60.0
 _ANSWER_SECONDS = 10.0
 
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+"""All of a zygote's environment: the harness's own holds keys."""
+_FOR_THE_INTERPRETER = ("LD_LIBRARY_PATH", "PYTHONHOME")
+"""But for what some builds of Python need to start at all. The zygote forgets it before it forks."""
+
 CURE = (
     "run EnvScaler inside a Linux container (docs/isolation.md has the recipe), "
     "or accept weaker isolation explicitly (allow_weak)"
@@ -73,8 +78,7 @@ class Zygote:
                     str(Path(__file__).with_name("_boot.py")),
                     json.dumps(settings),
                 ],
-                # Nothing of the harness's environment: it holds keys. The interpreter finds itself by its path.
-                env={"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"},
+                env=_ENVIRONMENT | {name: os.environ[name] for name in _FOR_THE_INTERPRETER if name in os.environ},
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -183,5 +187,7 @@ def why_weak(report: dict[str, Any]) -> str:
     if "error" in report:
         lines = str(report["error"]).strip().splitlines()
         return lines[-1].partition("HardeningFailed: ")[2] or lines[-1]
-    passed = [name for name, refused in report["tests"].items() if not refused]
-    return f"a confined process could still {', '.join(passed).replace('_', ' ')}" if passed else "confinement fails"
+    if report["problem"]:
+        return str(report["problem"])
+    passed = [name.replace("_", " ") for name, refused in report["tests"].items() if not refused]
+    return f"a confined process could still {', '.join(passed)}"

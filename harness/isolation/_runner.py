@@ -14,15 +14,15 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.environment import Level, ToolResult
 from harness.errors import EnvironmentFault
 from harness.isolation import _wire as wire
 from harness.isolation._channel import Ask, Channel, Conversation, converse, converse_all, converse_async
-from harness.isolation._court import describe_status
 from harness.isolation._instance import IsolatedInstance, Violation, blame, expect, hello, read_reply, readable
 from harness.isolation._launcher import Zygote, ZygoteGone
+from harness.isolation._zygote import describe_status
 from harness.program import Checks, Limits, Program, Verdict
 from harness.state import tag
 
@@ -34,7 +34,7 @@ _CODE_CACHE_BYTES = 64 * 2**20
 _COURT_GRACE_SECONDS = 10.0
 """For the court to fork and reap, beside the time of the check itself."""
 
-T = TypeVar("T")
+_ATTEMPTS = ("first", "last")
 
 
 class _Child:
@@ -49,7 +49,9 @@ class _Child:
 
     def end(self) -> None:
         """Kill it, here and now; the zygote reaps it."""
-        if self._close() and self.pid is not None and self.zygote.alive():
+        if not self._close():
+            return
+        if self.pid is not None and self.zygote.alive():
             # The zygote keeps the process id until `end`, so it cannot mean another process by now.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -186,7 +188,7 @@ class IsolatedRunner:
 
     async def open_async(self, program: Program) -> IsolatedInstance:
         """As `open`, while the event loop runs on."""
-        child = await asyncio.to_thread(self._spawn)
+        child = await self._spawn_async()
         with blame(child, "starting the program", "protocol_violation"):
             child.pid = await converse_async(child.channel, hello(child, SPAWN_SECONDS))
             instance, conversation = self._starting(child, program)
@@ -207,30 +209,35 @@ class IsolatedRunner:
     # Checks
 
     def check(self, checks: Checks) -> list[Verdict]:
-        for attempt in ("first", "last"):
-            verdicts: list[Verdict] = []
+        for attempt in _ATTEMPTS:
             court = self._spawn(court=True)
             try:
                 with blame(court, "judging", "protocol_violation"):
                     court.pid = converse(court.channel, hello(court, SPAWN_SECONDS))
-                    converse(court.channel, self._judging(court, checks, verdicts))
+                    return converse(court.channel, self._judging(court, checks))
             except EnvironmentFault as fault:
-                # Checks leave no trace: after a crash that is not theirs they can simply be run again.
-                if fault.kind != "zygote_crashed" or attempt == "last":
-                    raise
-            else:
-                return verdicts
+                _unless_again(fault, attempt)
             finally:
                 court.end()
         raise AssertionError("unreachable")
 
     async def check_async(self, checks: Checks) -> list[Verdict]:
         """As `check`, while the event loop runs on."""
-        return await asyncio.to_thread(self.check, checks)
+        for attempt in _ATTEMPTS:
+            court = await self._spawn_async(court=True)
+            try:
+                with blame(court, "judging", "protocol_violation"):
+                    court.pid = await converse_async(court.channel, hello(court, SPAWN_SECONDS))
+                    return await converse_async(court.channel, self._judging(court, checks))
+            except EnvironmentFault as fault:
+                _unless_again(fault, attempt)
+            finally:
+                court.end()
+        raise AssertionError("unreachable")
 
-    def _judging(self, court: _Child, checks: Checks, verdicts: list[Verdict]) -> Conversation[None]:
+    def _judging(self, court: _Child, checks: Checks) -> Conversation[list[Verdict]]:
         if not checks.functions:
-            return
+            return []
         rid, eid, limits = wire.new_rid(), court.eid, self.limits
         request = wire.Judge(
             rid=rid,
@@ -246,7 +253,7 @@ class IsolatedRunner:
         out = wire.frame(request)
         seconds = limits.init_seconds + _COURT_GRACE_SECONDS
         said: dict[int, Verdict] = {}
-        # Verdicts come one by one, those of checks that share a process first; `not plain` ones are passed over once.
+        # Verdicts come one by one as they are said, which is not quite in order: some checks sit alone, at the end.
         for _ in checks.functions:
             seconds += limits.check_seconds
             verdict = expect(wire.Said, read_reply((yield Ask(out, seconds, limits.reply_bytes)), rid, eid))
@@ -255,12 +262,12 @@ class IsolatedRunner:
             out = b""
         if said.keys() != set(range(len(checks.functions))):
             raise Violation("a verdict is missing")
-        verdicts += (said[index] for index in range(len(checks.functions)))
+        return [said[index] for index in range(len(checks.functions))]
 
     # Children
 
     def _spawn(self, *, court: bool = False) -> _Child:
-        for attempt in ("first", "last"):
+        for attempt in _ATTEMPTS:
             try:
                 child = _Child(self.zygote(), next(self._eids), self._cpu_seconds, court=court)
             except ZygoteGone as error:
@@ -270,6 +277,11 @@ class IsolatedRunner:
                 self._children.add(child)
                 return child
         raise AssertionError("unreachable")
+
+    async def _spawn_async(self, *, court: bool = False) -> _Child:
+        if self._zygote is None or not self._zygote.alive():
+            await asyncio.to_thread(self.zygote)  # starting one takes a while; ordering a child does not
+        return self._spawn(court=court)
 
     def _starting(self, child: _Child, program: Program) -> tuple[IsolatedInstance, Conversation[None]]:
         instance = IsolatedInstance(child, program, self.limits)
@@ -300,6 +312,12 @@ class IsolatedRunner:
             self._zygote = None
 
 
+def _unless_again(fault: EnvironmentFault, attempt: str) -> None:
+    """Checks leave no trace: after a crash that is not theirs they can simply be run again."""
+    if fault.kind != "zygote_crashed" or attempt == _ATTEMPTS[-1]:
+        raise fault
+
+
 _runners: weakref.WeakSet[IsolatedRunner] = weakref.WeakSet()
 
 
@@ -314,4 +332,5 @@ def _forget_all() -> None:
 
 
 atexit.register(_close_all)
-os.register_at_fork(after_in_child=_forget_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

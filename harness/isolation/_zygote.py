@@ -5,6 +5,7 @@ Orders come as fixed records over a socket, a new child's end of its channel bes
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -32,6 +33,10 @@ _GRACE_SECONDS = 0.02
 
 def main(control: int, harness: int, *, weak: bool) -> None:
     """Prepare, test, report, serve."""
+    # Dispositions and masks pass through exec: a harness that ignores dead children must not make this one blind.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.environ.clear()
     # A low number, below the limit on open files: the harness may hold thousands.
     os.dup2(control, _CONTROL)
     if control != _CONTROL:
@@ -68,12 +73,15 @@ def _prepare(channel: socket.socket, harness: int, weak: bool) -> Zygote | None:
     stdout: Any = sys.stdout
     stdout.reconfigure(errors="backslashreplace")
     watch = _watch(harness)
+    _die_first()
     hardening = _hardening.Hardening(weak=weak)
     landlock = hardening.confine_zygote()
     _modules.close_the_door()
-    tests = _self_test(hardening)
+    found = _self_test(hardening)
+    tests, problem = ({}, found) if isinstance(found, str) else (found, None)
     sound = bool(tests) and all(tests.values())
-    report = {"landlock": landlock, "tests": tests, "level": "isolated" if sound else "process"}
+    level = "isolated" if sound else "process"
+    report = {"landlock": landlock, "tests": tests, "problem": problem, "level": level}
     _hello(channel, report)
     if not sound and not weak:
         return None
@@ -95,8 +103,14 @@ def _watch(harness: int) -> int | None:
     return watch
 
 
-def _self_test(hardening: Any) -> dict[str, bool]:
-    """What a confined child was refused; empty if it could not be confined."""
+def _die_first() -> None:
+    """If the machine runs out of memory, better these processes than the harness (or a training run beside it)."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")
+
+
+def _self_test(hardening: Any) -> dict[str, bool] | str:
+    """What a confined child was refused, or why it could not be confined."""
     from harness.isolation import _hardening
 
     readable, writable = os.pipe()
@@ -107,7 +121,7 @@ def _self_test(hardening: Any) -> dict[str, bool]:
             hardening.confine_child(here, 5)
             os.write(writable, json.dumps(_hardening.probe()).encode())
         except _hardening.HardeningFailed as error:
-            os.write(writable, json.dumps({str(error): False}).encode())
+            os.write(writable, json.dumps(str(error)).encode())
         finally:
             os._exit(0)
     os.close(writable)
@@ -115,8 +129,8 @@ def _self_test(hardening: Any) -> dict[str, bool]:
     os.close(readable)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    tests: dict[str, bool] = json.loads(data) if data else {}
-    return tests
+    found: dict[str, bool] | str = json.loads(data) if data else "a confined process does not run"
+    return found
 
 
 class Zygote:
@@ -213,3 +227,14 @@ class Zygote:
         for child in list(self._dying):
             if os.waitpid(child, os.WNOHANG)[0]:
                 self._dying.discard(child)
+
+
+def describe_status(status: int) -> str:
+    """How a process ended, from what `waitpid` says."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            return f"killed by {signal.Signals(number).name}"
+        except ValueError:
+            return f"killed by signal {number}"
+    return f"exit code {os.WEXITSTATUS(status)}"
