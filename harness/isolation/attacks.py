@@ -28,8 +28,8 @@ from harness.state import State
 
 LIMITS = Limits(init_seconds=2.0, call_seconds=1.0, check_seconds=1.0)
 """Shorter than for episodes: half of a list of attacks runs into them."""
-WORD = "ESCAPED"
-"""What an attack says when it got through."""
+WORDS = ("ESCAPED", "FORGED")
+"""What an attack says, or has an answer say, when it got through."""
 _SLACK_SECONDS = 10.0
 _REAP_SECONDS = 5.0
 
@@ -114,6 +114,9 @@ class _Trial:
         self._snippet = attack.snippet.replace("{PROBE}", str(probe))
         self._bait = bait
         self._baseline = baseline
+        # It wants to leave a mark for others; what its own episode or its own check says afterwards is its own affair.
+        self._marks_only = attack.expectation.startswith("clean")
+        self._zygote = runner.zygote().pid
         self._notes: list[str] = []
         self._escapes: list[str] = []
 
@@ -149,9 +152,10 @@ class _Trial:
                 self._notes.append(f"{'raised' if result.status == 'raised' else 'returned'} {_short(result.text)}")
                 # A second request: an answer that was written ahead must not be taken for it.
                 look = instance.call("look_up", {"order_id": "O1"})
-                self._hear("the next call", look.text)
                 final = instance.state()
-                self._hear("the state", final.data.decode("utf-8", "replace"))
+                if not self._marks_only:
+                    self._hear("the next call", look.text)
+                    self._hear("the state", final.data.decode("utf-8", "replace"))
                 return final
         except EnvironmentFault as fault:
             self._hear("the fault", fault.detail)
@@ -172,14 +176,16 @@ class _Trial:
         self._notes.append(f"checks: {_short('; '.join(said))}")
         for verdict in verdicts:
             self._hear("a check", verdict.error or "")
+        passed = any(verdict.passed and not verdict.mutated for verdict in verdicts[-1:])
         if len(planted) > 1:
-            # One check tries to help another: the last is the helped one, and all must say what they say alone.
+            # One check works on another: the last is the one it works on, and all must say what they say alone.
             alone = [self._verdicts([function], final)[0] for function in planted]
             if [verdict.passed for verdict in alone] != [verdict.passed for verdict in verdicts]:
                 self._escapes.append("a check changed what another says")
-            verdicts = verdicts[-1:]
+            # After one that only stalls, an honest one may pass.
+            passed = passed and not self._attack.expectation.startswith("bounded")
         # One that changed its copy of the state is found out by that, whatever it says.
-        if any(verdict.passed and not verdict.mutated for verdict in verdicts):
+        if passed and not self._marks_only:
             self._escapes.append("an attacking check passed")
 
     def _verdicts(self, functions: Sequence[str], final: State) -> list[Verdict]:
@@ -199,7 +205,7 @@ class _Trial:
         return [str(check) for check in found] if isinstance(found, list) and found else [self._snippet]
 
     def _hear(self, where: str, text: str) -> None:
-        if WORD in text:
+        if any(word in text for word in WORDS):
             self._escapes.append(f"{where} said {_short(text)}")
 
     def _harness_alive(self, before: dict[str, object]) -> bool:
@@ -209,6 +215,9 @@ class _Trial:
             self._notes.append("the harness was changed")
         until = time.monotonic() + _REAP_SECONDS
         try:
+            if self._runner.zygote().pid != self._zygote:
+                self._notes.append("the isolation process was ended")
+                return False
             while (left := self._runner.zygote().children()) and time.monotonic() < until:
                 time.sleep(0.01)  # a killed process takes a moment to give its memory back
         except EnvironmentFault as error:
@@ -266,7 +275,7 @@ class _Bait:
 def _secret() -> Iterator[None]:
     """Something in this process's environment that is worth stealing."""
     before = os.environ.get("HARNESS_SECRET")
-    os.environ["HARNESS_SECRET"] = f"{WORD} secret"
+    os.environ["HARNESS_SECRET"] = f"{WORDS[0]} secret"
     try:
         yield
     finally:

@@ -58,6 +58,23 @@ def test_what_gets_through_is_told(where: str, snippet: str) -> None:
     assert not result.stopped
 
 
+@pytest.mark.parametrize(
+    ("where", "snippet"),
+    [
+        pytest.param(
+            "tool", "def attack(self):\n    self.look_up = lambda order_id: 'ESCAPED'\n    return 1", id="tool"
+        ),
+        pytest.param(
+            "check", "def check_func(s):\n    import builtins\n    builtins.mark = 1\n    return True", id="check"
+        ),
+    ],
+)
+def test_an_attack_on_others_may_do_as_it_likes_with_itself(where: str, snippet: str) -> None:
+    attack = Attack("marks", where, snippet, "clean: no mark in the next episode")  # type: ignore[arg-type]
+    (result,) = run_attacks([attack])
+    assert result.held
+
+
 def test_an_order_shipped_openly_is_no_forgery() -> None:
     (result,) = run_attacks([Attack("open", "tool", "def attack(self):\n    self.ship('O1')\n    return 'done'")])
     assert result.held
