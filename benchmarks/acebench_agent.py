@@ -20,7 +20,7 @@ from adapters.acebench.task import SUBSETS, Task, load_prompts, load_tasks, load
 from adapters.acebench.user import FINISH, AceUser
 from benchmarks.benchmark import Artifact, Benchmark, Column, Sample
 from harness.artifacts import find
-from harness.episode import Brief, Case, Turn
+from harness.case import Brief, Case, Turn
 from harness.errors import DataError, SettingError, near_miss
 from harness.files import read_bytes
 from harness.messages import Slip, assistant

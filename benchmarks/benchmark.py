@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
-from harness.episode import Case
+from harness.case import Case
 from harness.protocol import Protocol
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from adapters.bfcl import ARTIFACT, PINS, SUBSETS, BfclEnvironment, Pair, judge, open_pair, pull
 from adapters.bfcl.entry import Entry
 from benchmarks.benchmark import Artifact, Benchmark, Column, Sample
-from harness.episode import Brief, Case
+from harness.case import Brief, Case
 from harness.errors import SettingError
 from harness.messages import Slip
 from harness.protocol import Protocol, Sampling

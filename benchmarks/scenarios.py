@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, get_args
@@ -12,8 +12,8 @@ from benchmarks.scenario_prompts import AGENT_PREFIX, OPENER, Prompts, prompts
 from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment, Tools
 from envscaler.scenarios import SETTINGS, Scenario, Setting, load
 from envscaler.scenarios.judge import judge, run_checks
+from harness.case import Brief, Case, Turn
 from harness.environment import Environment, ToolSpec
-from harness.episode import Brief, Case, Turn
 from harness.errors import SettingError, near_miss
 from harness.isolation import IsolatedRunner
 from harness.messages import Slip, assistant
@@ -90,13 +90,15 @@ def load_samples(
     runner = _runner(level, all(record.bundled for record in found.environments.values()))
     texts = prompts(protocol.prompts)
     samples = []
+    floors = {task_id: _InitialVerdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
     for chosen in _settings(setting):
         scenarios = [scenario for scenario in found.scenarios.values() if chosen in scenario.settings]
         for scenario in scenarios[:limit]:
             environment = found.environments[scenario.env_id]
             shown = _tools(environment, tools)
             suffix = f"/{chosen}" if setting == "all" else ""
-            samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner))
+            floor = floors[scenario.task_id]
+            samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner, floor))
     if not samples:
         raise SettingError(f"no scenarios for setting={setting} in the chosen environments")
     return samples
@@ -149,6 +151,7 @@ def _sample(
     protocol: Protocol,
     texts: Prompts,
     runner: Runner,
+    initial: _InitialVerdicts,
 ) -> Sample:
     if not scenario.checks:
         raise SettingError(f"scenario '{scenario.task_id}' has no checks and cannot be scored")
@@ -161,12 +164,11 @@ def _sample(
         seed=scenario.seed,
         observation=protocol.observation,
     )
-    initial = _initial_verdicts(runner, scenario)
 
     def score(_: Trajectory, played: Environment) -> Score:
         assert isinstance(played, SynthesizedEnvironment)
         verdicts = run_checks(runner, scenario, played.initial, played.state())
-        return judge(scenario, initial(played), verdicts)
+        return judge(scenario, initial.of(played), verdicts)
 
     def case() -> Case:
         return Case(
@@ -188,16 +190,20 @@ def _sample(
     )
 
 
-def _initial_verdicts(runner: Runner, scenario: Scenario) -> Callable[[SynthesizedEnvironment], list[Verdict]]:
+class _InitialVerdicts:
     """The checks on the initial state, run once per scenario: they give the do-nothing floor."""
-    known: list[list[Verdict]] = []
 
-    def verdicts(environment: SynthesizedEnvironment) -> list[Verdict]:
-        if not known:
-            known.append(run_checks(runner, scenario, environment.initial, environment.initial))
-        return known[0]
+    def __init__(self, runner: Runner, scenario: Scenario) -> None:
+        self._runner = runner
+        self._scenario = scenario
+        self._known: list[Verdict] | None = None
 
-    return verdicts
+    def of(self, environment: SynthesizedEnvironment) -> list[Verdict]:
+        """The verdicts; every environment of the scenario starts alike."""
+        if self._known is None:
+            initial = environment.initial
+            self._known = run_checks(self._runner, self._scenario, initial, initial)
+        return self._known
 
 
 def _brief(scenario: Scenario, environment: EnvironmentRecord, setting: Setting, texts: Prompts) -> Brief:

@@ -14,7 +14,7 @@ from adapters.tau_bench.pull import LICENCE, SOURCE, pull
 from adapters.tau_bench.users import STRATEGIES, Parse, Strategy, UserTexts, load_texts, simulated_user
 from benchmarks.benchmark import Artifact, Benchmark, Column, Sample
 from harness.artifacts import find
-from harness.episode import Brief, Case
+from harness.case import Brief, Case
 from harness.errors import DataError, SettingError, near_miss
 from harness.messages import Message, Slip, assistant
 from harness.protocol import Protocol, Sampling

@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol
 from harness.state import State
 
 Level = Literal["isolated", "process", "trusted"]
-"""How code runs: in a hardened child process; in a child process without all of the hardening (only where the user asked
-for it, on machines that cannot do better); or in this process (only for code shipped here). DESIGN section 7."""
+"""How code runs: in a hardened child process; in a child process without all of the hardening, only where the user
+asked for it on a machine that cannot do better; in this process, only for code shipped here. DESIGN section 7."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from harness.case import Case
 from harness.environment import ToolSpec
-from harness.episode import Case
 from harness.messages import Message, assistant, content_text
 from harness.rollout import Agent
 from harness.users import STOP, SimulatedUser

@@ -7,8 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
+from harness.case import Case, Turn
 from harness.environment import ToolSpec
-from harness.episode import AgentTurn, Case, Episode, Finished, Need, Turn, UserTurn
+from harness.episode import AgentTurn, Episode, Finished, Need, UserTurn
 from harness.errors import EnvironmentFault
 from harness.messages import Message, content_text, read
 from harness.protocol import Protocol

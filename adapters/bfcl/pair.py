@@ -12,8 +12,8 @@ from adapters.bfcl.checker import named
 from adapters.bfcl.entry import Entry
 from adapters.bfcl.release import Release, open_release
 from adapters.bfcl.tools import Toolbox
+from harness.case import Turn
 from harness.environment import ToolSpec
-from harness.episode import Turn
 from harness.messages import Message, assistant
 
 

@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.episode import AgentTurn, Case, Episode, UserTurn
+from harness.case import Case
+from harness.episode import AgentTurn, Episode, UserTurn
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Reference agents as model providers: `--model reference/oracle`, `noop`, `random`, and the user `scripted_user`."""
+"""Reference agents as model providers: `--model reference/oracle`, `noop`, `random`; users `scripted_user`, `human`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from inspect_ai.model import (
     ModelUsage,
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.util import input_screen
 
 from harness.episode import AgentTurn, UserTurn
 from harness.errors import SettingError, near_miss
@@ -25,6 +26,7 @@ from harness.messages import Message, content_text
 from harness.reference import AGENTS, scripted_user
 
 USER = "scripted_user"
+HUMAN = "human"
 
 
 class ReferenceAPI(ModelAPI):
@@ -46,8 +48,10 @@ class ReferenceAPI(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        if model_name not in (*AGENTS, USER):
-            raise PrerequisiteError(f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER])}")
+        if model_name not in (*AGENTS, USER, HUMAN):
+            raise PrerequisiteError(
+                f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER, HUMAN])}"
+            )
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -55,7 +59,10 @@ class ReferenceAPI(ModelAPI):
         playing = PLAYING.get()
         if playing is None:
             raise SettingError(f"reference/{self.model_name} plays only the tasks of envscaler")
-        message = self._user(playing) if self.model_name == USER else self._agent(playing)
+        if self.model_name in (USER, HUMAN):
+            message = self._user(playing)
+        else:
+            message = self._agent(playing)
         return _output(self.model_name, message)
 
     def _agent(self, playing: Playing) -> Message:
@@ -71,13 +78,25 @@ class ReferenceAPI(ModelAPI):
     def _user(self, playing: Playing) -> Message:
         user = playing.episode.simulated_user
         if not isinstance(playing.turn, UserTurn) or user is None:
-            raise SettingError(f"reference/{USER} is a user; give an agent with --model")
+            raise SettingError(f"reference/{self.model_name} is a user; give an agent with --model")
+        if self.model_name == HUMAN:
+            return {"role": "assistant", "content": user.phrase(_ask(playing.turn.messages))}
         say = playing.reference.setdefault(USER, scripted_user(user))
         given = sum(1 for message in playing.turn.messages if message["role"] == "assistant")
         return {"role": "assistant", "content": say(given)}
 
     def max_connections(self) -> int:
-        return 100
+        # Two conversations at one terminal would be none.
+        return 1 if self.model_name == HUMAN else 100
+
+
+def _ask(messages: list[Message]) -> str:
+    """What the person at the terminal answers; what they want is shown first."""
+    with input_screen(header="You are the user") as console:
+        if not any(message["role"] == "assistant" for message in messages):
+            console.print(content_text(messages[0].get("content")))
+        console.print(f"agent> {content_text(messages[-1].get('content'))}", markup=False)
+        return console.input("you> ")
 
 
 def _output(name: str, message: Message) -> ModelOutput:

@@ -13,8 +13,9 @@ from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import store
 
+from harness.case import Case
 from harness.environment import ToolSpec
-from harness.episode import AgentTurn, Case, Episode, Finished, Need, UserTurn
+from harness.episode import AgentTurn, Episode, Finished, Need, UserTurn
 from harness.errors import EnvironmentFault
 from harness.inspect_bridge.convert import from_output, to_chat, tool_info
 from harness.inspect_bridge.playing import PLAYING, Playing

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.acebench_agent import ACEBENCH_AGENT, NUDGE
 from benchmarks.benchmark import Sample
 from harness.artifacts import MissingData
-from harness.episode import Case
+from harness.case import Case
 from harness.errors import SettingError
 from harness.messages import Message, assistant
 from harness.outcome import Outcome, Score, StopReason

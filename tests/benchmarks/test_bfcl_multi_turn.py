@@ -16,7 +16,8 @@ from benchmarks.benchmark import Sample
 from benchmarks.bfcl_multi_turn import BFCL_MULTI_TURN, OFFICIAL, PAPER, load_samples
 from harness import reference
 from harness.artifacts import MissingData
-from harness.episode import AgentTurn, Case, Episode, Finished
+from harness.case import Case
+from harness.episode import AgentTurn, Episode, Finished
 from harness.errors import SettingError
 from harness.messages import Message, assistant, tool, user
 from harness.outcome import Outcome

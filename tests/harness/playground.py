@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from benchmarks.scenarios import PAPER, STRICT
+from harness.case import Brief, Case, Turn
 from harness.environment import Environment, ToolResult, ToolSpec, ToolStatus
-from harness.episode import AgentTurn, Brief, Case, Episode, Finished, Need, Turn
+from harness.episode import AgentTurn, Episode, Finished, Need
 from harness.errors import EnvironmentFault
 from harness.messages import Message
 from harness.outcome import Outcome, Score

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.case import Brief, Turn
 from harness.environment import Environment
-from harness.episode import AgentTurn, Brief, Episode, Phase, Turn, UserTurn
+from harness.episode import AgentTurn, Episode, Phase, UserTurn
 from harness.errors import EnvironmentFault, EpisodeMisuse
 from harness.messages import Message, user
 from harness.outcome import Ending, Score, StopReason

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.case import Case
 from harness.environment import ToolSpec
-from harness.episode import Case
 from harness.messages import Message, user
 from harness.outcome import StopReason
 from harness.protocol import Protocol

@@ -32,7 +32,8 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolDef, ToolInfo, ToolParams
 
 from benchmarks.registry import loaded
 from envscaler._registry import scenarios
-from harness.episode import AgentTurn, Case
+from harness.case import Case
+from harness.episode import AgentTurn
 from harness.messages import Message, assistant
 from harness.rollout import play_batch
 from tests.performance.measure import Row, at_least, at_most, cpu_seconds

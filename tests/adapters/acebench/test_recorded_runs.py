@@ -19,7 +19,8 @@ from adapters.acebench.environment import AceEnvironment
 from adapters.acebench.judge import paper_log
 from adapters.acebench.task import Task, load_tasks, load_world
 from benchmarks.acebench_agent import ACEBENCH_AGENT, PAPER
-from harness.episode import Case, Episode, Finished, UserTurn
+from harness.case import Case
+from harness.episode import Episode, Finished, UserTurn
 from harness.messages import assistant
 from harness.outcome import Outcome, StopReason
 from tests.adapters.acebench import official_executor

@@ -161,3 +161,24 @@ def test_a_tiny_checkpoint_is_served_and_evaluated_for_three_runs(tmp_path: Path
     assert [sample.error for sample in log.samples] == [None] * 3
     assert all(usage.output_tokens > 0 for usage in log.stats.model_usage.values())
     assert len(rewards(log)) == 3
+
+
+def test_a_person_at_the_terminal_may_be_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = iter(["Honey, please.", "###STOP###"])
+    monkeypatch.setattr("builtins.input", lambda prompt="": next(said))
+    corpus = small_corpus.write(tmp_path / "corpus", scenarios=1)
+    log = run_eval(
+        scenarios(corpus=str(corpus), setting="conversation"),
+        model="reference/noop",
+        model_roles={"user": "reference/human"},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+        epochs=1,
+    )[0]
+    assert log.samples is not None
+    record = log.samples[0].store["envscaler"]
+    assert [message["content"] for message in record["messages"] if message["role"] == "user"] == [
+        "Honey, please.",
+        "###STOP###",
+    ]
+    assert record["stop_reason"] == "user_stop"
