@@ -104,7 +104,7 @@ def test_the_limit_counts_scenarios_in_each_setting() -> None:
         ({"limit": "two"}, "limit=two: must be a whole number, 1 or more"),
         ({"limit": True}, "limit=True: must be a whole number, 1 or more"),
         ({"limit": 1.5}, "limit=1.5: must be a whole number, 1 or more"),
-        ({"level": "process"}, "level=process: unknown; one of isolated, trusted"),
+        ({"level": "isolatd"}, "level=isolatd: unknown; one of isolated, process, trusted"),
         ({"tools": "their"}, "tools=their: unknown; one of own, release"),
         ({"tools": "release"}, "tools=release: environment '"),
         ({"seting": "all"}, "scenarios has no parameter 'seting'"),

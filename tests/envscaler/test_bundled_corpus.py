@@ -238,7 +238,7 @@ def test_an_environment_reads_no_clock_and_draws_nothing(environment: Environmen
     }
 
 
-ODD: tuple[Any, ...] = (None, "", "nope", -1, 0, 10**30, 1.5, True, [], [None], {}, {"a": []}, "x" * 5000)
+ODD: tuple[Any, ...] = (None, "", -1, 10**30, 1.5, True, [None], {"a": []})
 
 
 def odd_arguments(instance: Any, environment: EnvironmentRecord) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from envscaler import __version__
 from envscaler.scenarios import write_unpacked
+from harness.isolation import Support
+from harness.isolation.attacks import AttackResult
 from tests.envscaler.playground import CANCELLED, SHOP, cancel, corpus, door, refused, shop
 
 
@@ -86,3 +89,49 @@ def test_our_own_bugs_keep_their_traceback(folder: Path, monkeypatch: pytest.Mon
     result = door("corpus", "list", folder)
     assert isinstance(result.exception, ZeroDivisionError)
     assert result.exit_code == 1
+
+
+HELD = Support(
+    system="Linux 6",
+    machine="x86_64",
+    python="3.11",
+    level="isolated",
+    landlock=3,
+    seccomp=True,
+    probes={"open_a_file": True, "ptrace": True},
+    seconds=0.05,
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "words"),
+    [
+        pytest.param(HELD, 0, ["open a file refused, ptrace refused (50 ms)", "level      isolated"], id="isolated"),
+        pytest.param(
+            replace(HELD, level="process", landlock=0, probes={"ptrace": False}, problem="no filter; do this"),
+            1,
+            ["landlock   none", "ptrace NOT REFUSED", "level      process", "problem    no filter; do this"],
+            id="weaker",
+        ),
+        pytest.param(replace(HELD, level=None, probes={}), 1, ["self-test  not run", "level      none"], id="nothing"),
+    ],
+)
+def test_the_doctor_tells_what_the_machine_supports(
+    monkeypatch: pytest.MonkeyPatch, found: Support, code: int, words: list[str]
+) -> None:
+    monkeypatch.setattr("harness.isolation.support", lambda: found)
+    result = door("doctor")
+    assert result.exit_code == code
+    assert [word for word in words if word not in result.output] == []
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_the_doctor_exits_with_1_if_an_attack_gets_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    (tmp_path / "attacks.jsonl").write_text('{"id": "a", "where": "tool", "snippet": ""}\n')
+    result_of_all = AttackResult("a", stopped, "how", harness_alive=True, next_episode_clean=True)
+    monkeypatch.setattr("harness.isolation.run_attacks", lambda attacks: [result_of_all for _ in attacks])
+    result = door("doctor", "--attacks", tmp_path / "attacks.jsonl")
+    assert result.exit_code == (0 if stopped else 1)
+    assert json.loads(result.output)["stopped"] is stopped
