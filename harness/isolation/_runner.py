@@ -274,7 +274,8 @@ class IsolatedRunner:
                 if attempt == "last":
                     raise EnvironmentFault("zygote_crashed", "the isolation process crashed twice") from error
             else:
-                self._children.add(child)
+                with self._lock:
+                    self._children.add(child)
                 return child
         raise AssertionError("unreachable")
 
@@ -295,7 +296,8 @@ class IsolatedRunner:
         with self._lock:
             self._closed = True
             zygote, self._zygote = self._zygote, None
-        for child in list(self._children):
+            children = list(self._children)
+        for child in children:
             child.forget()
         if zygote is not None:
             zygote.kill()
