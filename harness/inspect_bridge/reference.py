@@ -59,10 +59,7 @@ class ReferenceAPI(ModelAPI):
         playing = PLAYING.get()
         if playing is None:
             raise SettingError(f"reference/{self.model_name} plays only the tasks of envscaler")
-        if self.model_name in (USER, HUMAN):
-            message = self._user(playing)
-        else:
-            message = self._agent(playing)
+        message = self._user(playing) if self.model_name in (USER, HUMAN) else self._agent(playing)
         return _output(self.model_name, message)
 
     def _agent(self, playing: Playing) -> Message:
