@@ -46,6 +46,7 @@ class Partial(TypedDict, total=False):
     count: int
 
 class Priced(Item):
+    'An item with a price.'
     sku: str
     price: float
 
@@ -138,6 +139,8 @@ def schema(annotation: str) -> dict[str, Any]:
         pytest.param("Tuple[()]", array({}, minItems=0, maxItems=0), id="empty-tuple"),
         pytest.param("dict", {"type": "object"}, id="bare-dict"),
         pytest.param("Dict[str, int]", {"type": "object", "additionalProperties": INTEGER}, id="dict"),
+        pytest.param("Dict[str]", {"type": "object"}, id="dict-of-half"),
+        pytest.param("(lambda: 3)()", {}, id="an-expression-is-anything"),
         pytest.param("Dict[str, Any]", {"type": "object", "additionalProperties": True}, id="dict-of-anything"),
         pytest.param("Annotated[int, 'a count']", INTEGER, id="annotated"),
         pytest.param("Item", ITEM, id="typed-dict"),

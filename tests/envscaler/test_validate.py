@@ -171,6 +171,12 @@ def test_an_environment_that_does_not_start_is_found(runner: Runner) -> None:
     assert "AttributeError" in only
 
 
+def test_an_environment_whose_first_state_cannot_be_read_is_found(runner: Runner) -> None:
+    (only,) = found(runner, environment=shop(source=SHOP.replace("self.log: list = []", "self.log = len")))
+    place = "shop-task_1.init_config"
+    assert only.startswith(f"error: {place}: the environment does not start (state_not_exportable: ")
+
+
 def test_an_environment_whose_state_cannot_be_read_is_found(runner: Runner) -> None:
     unreadable = shop(source=SHOP.replace("self.orders[order_id] = status", "self.orders[order_id] = len"))
     assert (
