@@ -234,7 +234,7 @@ class _StandIn(type):
         return isinstance(instance, cls.real)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(getattr(subclass, "real", subclass), cls.real)
+        return issubclass(_behind(subclass), cls.real)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.real(*args, **kwargs)
@@ -243,13 +243,17 @@ class _StandIn(type):
         return getattr(cls.real, name)
 
     def __eq__(cls, other: object) -> bool:
-        return cls.real is getattr(other, "real", other)
+        return cls.real is _behind(other)
 
     def __hash__(cls) -> int:
         return hash(cls.real)
 
     def __repr__(cls) -> str:
         return repr(cls.real)
+
+
+def _behind(kind: Any) -> Any:
+    return kind.real if isinstance(kind, _StandIn) else kind
 
 
 def _datetime_names(clock: _Clock) -> dict[str, Any]:

@@ -41,6 +41,9 @@ class Record(SimpleNamespace):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and _kind(self) == _kind(other) and vars(self) == vars(other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(repr(self))
 
@@ -246,14 +249,16 @@ def _shallow(data: bytes) -> bool:
 def _plain(value: Any) -> bytes | None:
     """The bytes of a value that is JSON as it stands, without a walk in Python; None where a type could be lost."""
     try:
-        # Marshal takes exact built-in types only, which tells a str from a member of a str enum.
-        marshal.dumps(value)
         data = msgspec.json.encode(value)
         tagged = b'"$' in data or _LONG_NUMBER.search(data) is not None
-        same = not tagged and _shallow(data) and msgspec.json.decode(data) == value
+        if tagged or not _shallow(data) or msgspec.json.decode(data) != value:
+            return None
+        # Marshal takes exact built-in types only, which tells a str from a member of a str enum. Last, since it takes
+        # exponential time for nested frozensets.
+        marshal.dumps(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
-    return data if same else None
+    return data
 
 
 def encode(value: Any) -> bytes:
