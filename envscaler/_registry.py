@@ -35,11 +35,19 @@ def outcome() -> Scorer:
     return inspect_task.scorer()
 
 
+@scorer(metrics=METRICS, name="envscaler/outcome")
+def recorded_outcome() -> Scorer:
+    """`outcome` under the name that tasks log: Inspect strips one package name, and `inspect score` needs one left."""
+    from benchmarks import inspect_task
+
+    return inspect_task.scorer()
+
+
 def _task(benchmark: str, protocol: str, prompts: str | None = None, **parameters: Any) -> Task:
     from benchmarks import inspect_task
 
     plays = episode(benchmark, protocol, prompts, **parameters)
-    return inspect_task.task(benchmark, plays, outcome(), protocol, prompts, **parameters)
+    return inspect_task.task(benchmark, plays, recorded_outcome(), protocol, prompts, **parameters)
 
 
 @task

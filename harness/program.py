@@ -41,9 +41,10 @@ class Verdict:
 
     passed: bool
     error: str | None = None
-    """Why there is no verdict: it raised, ran out of time, returned no bool. Counts as not passed."""
+    """Why there is no verdict: it raised, ran out of time, returned no bool, changed the state it was given. Counts as
+    not passed."""
     mutated: bool = False
-    """True if the check changed the state it was given (its own copy)."""
+    """True if the last was why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,9 +183,11 @@ def run_check(function: str, initial: Any, final: Any, final_bytes: bytes, impor
         _reraise_interrupt(error)
         return Checked(False, f"raised {describe(error)}", False)
     mutated = _changed(final, final_bytes)
+    if mutated:
+        return Checked(False, "changed the state that it was given", True)
     if type(answer) is not bool:
-        return Checked(False, f"returned {type(answer).__name__}, not a bool", mutated)
-    return Checked(answer, None, mutated)
+        return Checked(False, f"returned {type(answer).__name__}, not a bool", False)
+    return Checked(answer, None, False)
 
 
 def _changed(value: Any, before: bytes) -> bool:

@@ -209,7 +209,8 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "$time": dt.time.fromisoformat,
     "$timedelta": lambda body: dt.timedelta(*body),
     "$decimal": Decimal,
-    "$fraction": Fraction,
+    # Not Fraction(body): it takes exponents too, and a huge one would never end.
+    "$fraction": lambda body: Fraction(*map(int, body.split("/"))),
     "$uuid": UUID,
     "$complex": lambda body: complex(untag(body[0]), untag(body[1])),
 }

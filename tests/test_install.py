@@ -20,8 +20,8 @@ assert envscaler.__file__.startswith({home!r}), envscaler.__file__
 assert log.status == "success", log.error
 assert log.eval.task == "envscaler/scenarios", log.eval.task
 assert [step.solver for step in log.plan.steps] == ["envscaler/episode"], log.plan
-assert [scorer.name for scorer in log.eval.scorers] == ["outcome"], log.eval.scorers
-assert log.samples[0].scores["outcome"].value["reward"] == 1.0
+assert [scorer.name for scorer in log.eval.scorers] == ["envscaler/outcome"], log.eval.scorers
+assert log.samples[0].scores["envscaler/outcome"].value["reward"] == 1.0
 """
 
 

@@ -62,7 +62,6 @@ def judge(scenario: Scenario, initial: Sequence[Verdict], final: Sequence[Verdic
                 "passed": after.passed,
                 "passed_at_start": before.passed,
                 **({"error": after.error} if after.error else {}),
-                **({"mutated_state": True} if after.mutated else {}),
             }
             for check, before, after in zip(scenario.checks, initial, final, strict=True)
         ],

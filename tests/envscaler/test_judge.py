@@ -93,9 +93,9 @@ def test_a_score_tells_reward_floor_lift_and_damage(
 
 
 def test_a_score_tells_of_each_check() -> None:
-    score = judge(cancel("", ""), [YES, NO], [Verdict(True, mutated=True), ERROR])
+    score = judge(cancel("", ""), [YES, NO], [YES, ERROR])
     assert score.parts["checks"] == [
-        {"item": "Has goal 0 been met?", "passed": True, "passed_at_start": True, "mutated_state": True},
+        {"item": "Has goal 0 been met?", "passed": True, "passed_at_start": True},
         {"item": "Has goal 1 been met?", "passed": False, "passed_at_start": False, "error": "raised KeyError: 'x'"},
     ]
 
@@ -122,7 +122,7 @@ def test_a_long_scenario_rounds_as_the_release_does() -> None:
         pytest.param("def check_func(:", Verdict(False, "raised SyntaxError"), id="no-python"),
         pytest.param("", Verdict(False, "defines no check_func(final_state)"), id="empty"),
         pytest.param("check_func = 3", Verdict(False, "defines no check_func(final_state)"), id="not-callable"),
-        pytest.param(check("final_state.pop('n') == 2"), Verdict(True, None, True), id="mutating"),
+        pytest.param(check("final_state.pop('n') == 2"), Verdict(False, "changed the state", True), id="mutating"),
         pytest.param(check("exit()"), Verdict(False, "raised"), id="exit"),
     ],
 )
@@ -139,7 +139,7 @@ def test_each_check_has_a_state_of_its_own(runner: Runner) -> None:
     fine = check("final_state == {'n': 2} and initial_state == {'n': 1}")
     states = State.of({"n": 1}), State.of({"n": 2})
     verdicts = run_checks(runner, cancel(spoil, fine, spoil, fine), *states)
-    assert [verdict.passed for verdict in verdicts] == [True] * 4
+    assert [verdict.passed for verdict in verdicts] == [False, True, False, True]
     assert [state.decode() for state in states] == [{"n": 1}, {"n": 2}]
 
 

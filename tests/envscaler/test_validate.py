@@ -139,7 +139,7 @@ def test_a_broken_environment_is_found_and_its_scenarios_are_not_run(
         ),
         pytest.param(
             cancel(check("final_state['orders'].pop('O-2') == 'x' or " + CANCELLED.partition("return ")[2])),
-            "note: shop-task_1.checks[0].function: changes the state it is given",
+            "error: shop-task_1.checks[0].function: on the initial state it changed the state",
             id="check-that-changes-the-state",
         ),
         pytest.param(

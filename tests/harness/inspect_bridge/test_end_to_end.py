@@ -28,7 +28,8 @@ INSPECT = [sys.executable, "-m", "inspect_ai"]
 
 def rewards(log: EvalLog) -> dict[tuple[str, int], Any]:
     assert log.samples is not None
-    return {(str(s.id), s.epoch): s.scores["outcome"].value["reward"] for s in log.samples if s.scores}  # type: ignore[index,call-overload]
+    scored = [(sample, next(iter(sample.scores.values()))) for sample in log.samples if sample.scores]
+    return {(str(sample.id), sample.epoch): score.as_dict()["reward"] for sample, score in scored}
 
 
 @pytest.mark.parametrize(("agent", "reward"), [("oracle", 1.0), ("noop", 0.0)])
@@ -77,7 +78,10 @@ def test_a_log_is_scored_again_without_playing(tmp_path: Path) -> None:
     )[0]
     again = score_again(read_eval_log(log.location), outcome(), action="overwrite", display="none")
     assert again.status == "success"
-    assert rewards(again) == rewards(log)
+    assert rewards(again) == rewards(log) == dict.fromkeys(rewards(log), 1.0)
+    command = [*INSPECT, "score", log.location, "--overwrite", "--action", "overwrite"]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "INSPECT_DISPLAY": "none"})
+    assert rewards(read_eval_log(log.location)) == rewards(log)
 
 
 def test_an_environment_fault_is_an_error_and_no_zero(tmp_path: Path) -> None:

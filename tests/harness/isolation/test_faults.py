@@ -139,7 +139,7 @@ def test_checks_that_fail_are_verdicts_and_the_rest_is_heard(hasty: IsolatedRunn
         (False, "raised KeyError: 'n'", False),
         (False, "returned int, not a bool", False),
         (False, "gave no verdict (exit code 4)", False),
-        (True, None, True),  # a changed copy is flagged, not failed
+        (False, "changed the state that it was given", True),
         (True, None, False),
         (True, None, False),
     ]
