@@ -223,3 +223,13 @@ def test_a_patched_process_tells_of_every_sleep_before_it_happens() -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[(2.0, 1735689600.0), (0.5, 1735689602.0)]"
+
+
+def test_every_clock_tells_the_frozen_time_in_its_unit() -> None:
+    names = namespace("x", Importer("2025-01-01", 0))
+    exec("import time\ntime.sleep(0.5)", names)
+    of = names["time"]
+    seconds, nanoseconds = 1735689600.5, 1735689600500000000
+    clocks = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+    assert {getattr(of, name)() for name in clocks} | {of.clock_gettime(of.CLOCK_REALTIME)} == {seconds}
+    assert {getattr(of, f"{name}_ns")() for name in clocks} | {of.clock_gettime_ns(of.CLOCK_REALTIME)} == {nanoseconds}

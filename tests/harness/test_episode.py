@@ -222,6 +222,14 @@ def test_a_user_who_stops_after_the_last_allowed_step_ends_the_conversation() ->
     assert ended(episode.user(told(STOP))).stop_reason is StopReason.USER_STOP
 
 
+def test_a_turn_ended_for_the_agent_says_nothing_to_the_user() -> None:
+    episode, _ = started(PAPER, case(user=goal_user))
+    episode.user(told("Hi."))
+    need = episode.end_turn()
+    assert isinstance(need, UserTurn)
+    assert need.messages[-1] == user("[Agent] ")
+
+
 def test_a_user_model_that_misses_the_form_is_asked_again_with_the_same_messages() -> None:
     episode = Episode(case(user=goal_user), PAPER)
     need = episode.start()
