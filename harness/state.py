@@ -229,8 +229,9 @@ def untag(value: Any) -> Any:
     return value
 
 
-_LONG_NUMBER = re.compile(rb"\d{19}")
-"""May be beyond 64 bits, which is tagged."""
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER = b"0" * 19
+"""So many digits may be beyond 64 bits, and such a number is tagged."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -251,7 +252,7 @@ def _plain(value: Any) -> bytes | None:
     """The bytes of a value that is JSON as it stands, without a walk in Python; None where a type could be lost."""
     try:
         data = msgspec.json.encode(value)
-        tagged = b'"$' in data or _LONG_NUMBER.search(data) is not None
+        tagged = b'"$' in data or _LONG_NUMBER in data.translate(_DIGITS)
         if tagged or not _shallow(data) or msgspec.json.decode(data) != value:
             return None
         # Marshal takes exact built-in types only, which tells a str from a member of a str enum. Last, since it takes
