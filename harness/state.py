@@ -15,7 +15,6 @@ import functools
 import hashlib
 import marshal
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
