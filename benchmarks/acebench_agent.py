@@ -199,7 +199,14 @@ ACEBENCH_AGENT = Benchmark(
         Column("Multi-Step", subset="multi_step"),
         Column("Multi-Turn", subset="multi_turn"),
         Column("Overall", mean_of=("Multi-Step", "Multi-Turn")),
+        # By the other rule in use, and by the other scores of the judge.
+        Column("Solved of 50", subset=("multi_step", "multi_turn")),
+        Column("Multi-Step strict", subset="multi_step", part="strict"),
+        Column("Multi-Turn strict", subset="multi_turn", part="strict"),
+        Column("Multi-Step process", subset="multi_step", part="process"),
+        Column("Multi-Turn process", subset="multi_turn", part="process"),
     ),
+    dropped={"paper": ("invalid_reply", "invalid_user_reply", "tool_exception")},
     replay_keys=("end_to_end", "process", "strict"),
     artifacts=(Artifact(name="acebench", source=SOURCE, licence="MIT", pull=pull),),
 )

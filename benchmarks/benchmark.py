@@ -34,9 +34,12 @@ class Column:
     """One column of the results table: the mean over a subset, or the plain mean of other columns."""
 
     title: str
-    subset: str | None = None
+    subset: str | tuple[str, ...] | None = None
+    """Whose samples it is the mean of; several subsets are pooled, each sample with the same weight."""
     mean_of: tuple[str, ...] = ()
     """Titles of the columns it averages; `subset` is None then."""
+    part: str | None = None
+    """Key of `Score.parts` that it averages in place of the score; such a column has no success and no floor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,5 +81,8 @@ class Benchmark:
     replay_keys: tuple[str, ...] = ()
     """Keys of `Score.parts` that `envscaler replay` prints at the top level of each line."""
     artifacts: tuple[Artifact, ...] = ()
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Protocol -> stop reasons of episodes that the published evaluation loses and leaves out of its mean. Here they
+    count; tables print both readings where they differ."""
     floors: Mapping[str, float] = field(default_factory=dict)
     """Score in percent of doing nothing, by column title, printed beside every score."""

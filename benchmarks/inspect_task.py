@@ -13,6 +13,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import Generate, Solver, TaskState
 
+from benchmarks.facts import fingerprints, simulates_user
 from benchmarks.registry import loaded
 from harness.errors import EnvScalerError
 from harness.inspect_bridge import scorer as recorded
@@ -56,10 +57,18 @@ def task(name: str, solver: Solver, scorer: Scorer, rules: str, prompts: str | N
             "benchmark_version": ready.benchmark.version,
             "protocol": ready.protocol.record(),
             "columns": [
-                {"title": column.title, "subset": column.subset, "mean_of": list(column.mean_of)}
+                {
+                    "title": column.title,
+                    "subset": list(column.subset) if isinstance(column.subset, tuple) else column.subset,
+                    "mean_of": list(column.mean_of),
+                    "part": column.part,
+                }
                 for column in ready.benchmark.columns
             ],
             "floors": dict(ready.benchmark.floors),
+            "dropped": {protocol: list(reasons) for protocol, reasons in ready.benchmark.dropped.items()},
+            "simulates_user": simulates_user(ready),
+            "data": fingerprints(ready.benchmark, parameters.get("corpus")),
             "parameters": {key: value for key, value in parameters.items() if value is not None},
             "versions": versions(),
         },

@@ -6,35 +6,18 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from envscaler import __version__
+from envscaler.commands import door
+from envscaler.commands.door import BadInput, Door
+from envscaler.commands.evaluate import evaluate
+from envscaler.commands.results import results
 
 if TYPE_CHECKING:
     from envscaler.scenarios import Corpus
-
-
-class BadInput(click.ClickException):
-    """Something the user gave cannot be used."""
-
-    exit_code = 2
-
-    def show(self, file: Any = None) -> None:
-        click.echo(f"envscaler: {self.format_message()}", err=True)
-
-
-class Door(click.Group):
-    """A command group that turns our errors into sentences."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        from harness.errors import EnvScalerError
-
-        try:
-            return super().invoke(ctx)
-        except EnvScalerError as error:
-            raise BadInput(str(error)) from error
 
 
 @click.group(cls=Door, context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,26 +26,8 @@ def main() -> None:
     """Evaluate, synthesize for, and train tool-using agents in executable, stateful environments."""
 
 
-@main.command()
-@click.argument("logs", type=click.Path())
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["terminal", "markdown", "csv", "json"]),
-    default="terminal",
-    show_default=True,
-)
-def results(logs: str, form: Any) -> None:
-    """Print the results table of a folder of Inspect logs."""
-    from results.read import LogError, read
-    from results.render import render
-    from results.table import lines
-
-    try:
-        found = read(logs)
-    except LogError as error:
-        raise BadInput(str(error)) from error
-    click.echo(render(lines(found), form, found.notes))
+main.add_command(results)
+main.add_command(evaluate)
 
 
 @main.command()
@@ -77,7 +42,7 @@ def replay(benchmark: str, file: str, parameters: tuple[str, ...], compare: bool
     """
     from benchmarks.replay import replay_file
 
-    for line in replay_file(benchmark, file, _parameters(parameters), compare=compare):
+    for line in replay_file(benchmark, file, door.parameters(parameters), compare=compare):
         sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
 
 
@@ -273,17 +238,3 @@ def _write(corpus: Corpus, folder: Path, form: str) -> None:
     finally:
         if draft is not None:
             shutil.rmtree(draft, ignore_errors=True)
-
-
-def _parameters(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """`name=value` options as Inspect reads its own: JSON values where they are such, else texts."""
-    parameters: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise BadInput(f"-T {pair}: must be NAME=VALUE")
-        try:
-            parameters[name] = json.loads(value)
-        except ValueError:
-            parameters[name] = value
-    return parameters

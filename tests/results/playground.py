@@ -103,12 +103,17 @@ def log(
     ours: bool = True,
     task_args: Mapping[str, Any] | None = None,
     version: str = "1-A",
+    whole: int = 100,
+    extra: Mapping[str, Any] | None = None,
+    model_args: Mapping[str, Any] | None = None,
 ) -> Path:
     """A log file with these samples.
 
     Args:
         chosen: Ids of the samples that were to be played; None is those there are.
         ours: Whether it is of an envscaler task.
+        whole: Samples of the whole dataset; by default it is larger than what was asked for.
+        extra: Further metadata of the task.
     """
     metadata = {
         "benchmark": "bench",
@@ -117,15 +122,16 @@ def log(
         "columns": COLUMNS,
         "floors": {"Base": 2.0},
         "parameters": {},
+        **(extra or {}),
     }
     ids = list(chosen) if chosen is not None else list(dict.fromkeys(str(sample.id) for sample in samples))
     spec = EvalSpec(
         created=created,
         task="envscaler/bench",
         task_id=task_id or name,
-        # The whole dataset is larger than what was asked for.
-        dataset=EvalDataset(name="bench", samples=100, sample_ids=list(ids)),
+        dataset=EvalDataset(name="bench", samples=whole, sample_ids=list(ids)),
         model=model,
+        model_args=dict(model_args or {}),
         model_roles={"user": ModelConfig(model=user)} if user else None,
         config=EvalConfig(epochs=epochs),
         metadata=metadata if ours else {"other": 1},

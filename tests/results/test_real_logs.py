@@ -53,7 +53,8 @@ def test_a_complete_log_has_no_note(found: Read) -> None:
 def test_the_table_shows_the_floor_beside_the_score(found: Read) -> None:
     (line,) = lines(found)
     assert (line.column, line.samples, line.runs, line.floor) == ("Conversation", 2, 3, 0.0)
-    assert line.reward == line.success == Figure(0.0, 0.0)
+    # Two samples of one environment, both 0: the bound of a share that two tries never showed.
+    assert line.reward == line.success == Figure(0.0, 0.0, 0.0, pytest.approx(100 * (1 - 0.025**0.5)))
     assert line.settings == "environments=library_circulation user=reference/scripted_user"
 
 

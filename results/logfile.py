@@ -1,0 +1,99 @@
+"""What tables need of an Inspect log, read without building Inspect's own objects: most of a log is events."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from inspect_ai.log import EvalLog, read_eval_log
+
+STORE_KEY = "envscaler"
+
+
+class Usage(msgspec.Struct):
+    """Tokens of one model or role in one sample."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    total_cost: float | None = None
+    """In dollars, where Inspect knew the price."""
+
+
+class Record(msgspec.Struct):
+    """What our solver left."""
+
+    outcome: dict[str, Any] | None = None
+
+
+class Store(msgspec.Struct):
+    """The store of a sample; only our part."""
+
+    envscaler: Record | None = None
+
+
+class Output(msgspec.Struct):
+    """The model's last output."""
+
+    model: str = ""
+    metadata: dict[str, Any] | None = None
+
+
+class Sample(msgspec.Struct):
+    """One sample and run of a log."""
+
+    id: int | str
+    epoch: int
+    metadata: dict[str, Any] | None = None
+    store: Store | None = None
+    error: dict[str, Any] | None = None
+    model_usage: dict[str, Usage] = {}
+    role_usage: dict[str, Usage] = {}
+    total_time: float | None = None
+    output: Output | None = None
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """The recorded outcome; empty if the sample ended before it had one."""
+        record = self.store.envscaler if self.store else None
+        return (record.outcome if record else None) or {}
+
+
+_DECODER = msgspec.json.Decoder(Sample)
+
+
+def header(path: str) -> EvalLog:
+    """The log without its samples.
+
+    Raises:
+        OSError, ValueError, KeyError, BadZipFile: If the file is no log.
+    """
+    return read_eval_log(path, header_only=True)
+
+
+def samples(path: str) -> Iterator[Sample]:
+    """The samples that a log holds so far, in the order of the file.
+
+    Raises:
+        OSError, ValueError, KeyError, BadZipFile: If the file is no log.
+    """
+    if not path.endswith(".eval"):
+        for sample in read_eval_log(path).samples or ():
+            yield msgspec.convert(sample.model_dump(mode="json"), Sample)
+        return
+    # Importing Inspect's log module taught `zipfile` the compression that logs use.
+    with zipfile.ZipFile(path.removeprefix("file://")) as archive:
+        for name in dict.fromkeys(archive.namelist()):
+            if name.startswith("samples/"):
+                yield _decode(archive.read(name))
+
+
+def _decode(data: bytes) -> Sample:
+    try:
+        return _DECODER.decode(data)
+    except msgspec.DecodeError:
+        # NaN, infinity and halves of a character, which Inspect writes and strict JSON has not.
+        return msgspec.convert(json.loads(data), Sample)
