@@ -32,7 +32,7 @@ eval: $(BIN)/.core
 	$(BIN)/envscaler results $(LOGS)
 
 data: $(BIN)/.core
-	$(BIN)/envscaler data pull bfcl
+	$(BIN)/python -c "from harness.artifacts import find; find('bfcl')" 2>/dev/null || $(BIN)/envscaler data pull bfcl
 
 test: $(BIN)/.dev data
 	$(BIN)/python -m pytest $(ARGS)
