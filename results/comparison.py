@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
@@ -18,6 +17,7 @@ from results.distributions import mcnemar, t_quantile
 from results.errors import LogError
 from results.facts import LogFacts, merged
 from results.read import Read, Row
+from results.statistics import Value, estimate, plain_mean
 
 FEW = 10
 """Fewer groups than this are too few for a bootstrap."""
@@ -225,11 +225,21 @@ def _difference(
             counts[stratum, units[unit[pair.sample]]] += 1
     means = [[statistics.fmean(pair.rewards[side] for pair in pairs) for pairs in strata] for side in (0, 1)]
     first, second = (statistics.fmean(side) for side in means)
-    error = _error(sums, counts)
-    if len(units) < FEW:
-        low, high = _student(100 * (first - second), error, len(units))
+    # The error of a table's figures, of the differences: one run each, within [-1, 1].
+    total = plain_mean([found for pairs in strata if (found := estimate(_differences(pairs))) is not None])
+    error = None if total.error is None else 100 * total.error
+    low: float | None
+    high: float | None
+    if error is None or total.df is None:
+        low = high = reach = None
     else:
-        low, high = _bootstrap(sums, counts, resamples, seed)
+        quantile = t_quantile(0.975, total.df)
+        reach = (quantile + NormalDist().inv_cdf(POWER)) * error
+        if len(units) < FEW:
+            middle = 100 * (first - second)
+            low, high = max(-100.0, middle - quantile * error), min(100.0, middle + quantile * error)
+        else:
+            low, high = _bootstrap(sums, counts, resamples, seed)
     gained = [pair for pair in every if pair.solved[0] > 0.5 >= pair.solved[1]]
     lost = [pair for pair in every if pair.solved[1] > 0.5 >= pair.solved[0]]
     flips = tuple(Flip(pair.sample, *pair.solved, pair.known_bad) for pair in [*gained, *lost])
@@ -247,19 +257,14 @@ def _difference(
         gained=len(gained),
         lost=len(lost),
         p=mcnemar(len(gained), len(lost)),
-        detectable=None if error is None else (_t(len(units)) + NormalDist().inv_cdf(POWER)) * error,
+        detectable=reach,
         flips=flips,
     )
 
 
-def _t(units: int) -> float:
-    return t_quantile(0.975, units - 1)
-
-
-def _student(difference: float, error: float | None, units: int) -> tuple[float | None, float | None]:
-    if error is None:
-        return None, None
-    return max(-100.0, difference - _t(units) * error), min(100.0, difference + _t(units) * error)
+def _differences(pairs: Sequence[_Pair]) -> Iterable[Value]:
+    for pair in pairs:
+        yield 1, pair.group, pair.sample, pair.rewards[0] - pair.rewards[1]
 
 
 def _bootstrap(
@@ -279,16 +284,6 @@ def _bootstrap(
     # A resample without any sample of a column says nothing about it.
     low, high = np.nanpercentile(values, [2.5, 97.5])
     return float(100 * low), float(100 * high)
-
-
-def _error(sums: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> float | None:
-    """Standard error of the paired difference over groups, in points; None for a single group."""
-    units = sums.shape[1]
-    if units < 2:
-        return None
-    sizes = counts.sum(axis=1, keepdims=True)
-    influence = ((sums - counts * (sums.sum(axis=1, keepdims=True) / sizes)) / sizes).mean(axis=0)
-    return 100 * math.sqrt(units / (units - 1) * float((influence**2).sum()))
 
 
 def _served(

@@ -22,7 +22,9 @@ class Estimate:
     """Run -> mean of its samples."""
     mean: float
     influence: Mapping[str, float]
-    """Group (where there is only one: sample) -> how far its values move the mean."""
+    """Group (where there is only one: sample) -> how far its values move the mean, times sqrt(G / (G - 1))."""
+    df: float | None
+    """Degrees of freedom of its error: groups - 1; None for a single group of a single sample."""
 
     @property
     def deviation(self) -> float | None:
@@ -31,29 +33,26 @@ class Estimate:
 
     @property
     def error(self) -> float | None:
-        """Standard error of the mean over groups of samples; None for a single group.
+        """Standard error of the mean over groups of samples; None where it cannot be known.
 
-        Groups are drawn, and all samples of a group with it: sqrt(G / (G - 1) * sum of squared influences). If each
-        group has one sample and each run all samples, this is the deviation of the samples' means / sqrt(n).
+        Groups are drawn, and all samples of a group with it: the root of the sum of squared influences. If each group
+        has one sample and each run all samples, this is the deviation of the samples' means / sqrt(n).
         """
-        count = len(self.influence)
-        if count < 2:
-            return None
-        return math.sqrt(count / (count - 1) * sum(value * value for value in self.influence.values()))
+        return None if self.df is None else math.sqrt(math.fsum(value * value for value in self.influence.values()))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
-        """The confidence interval within [0, 1]: Student's t with G - 1 degrees of freedom; None for a single sample.
+        """The confidence interval within [0, 1], of Student's t; None where the error cannot be known.
 
         Where all samples scored 0, or all scored 1, t would claim certainty; then it is the exact bound of a share of
         which G tries showed nothing (Clopper-Pearson).
         """
-        error, count = self.error, len(self.influence)
-        if error is None:
+        error, df, count = self.error, self.df, len(self.influence)
+        if error is None or df is None:
             return None
         if error == 0 and self.mean in (0.0, 1.0):
             bound = none_of(count, confidence)
             return (0.0, bound) if self.mean == 0 else (1 - bound, 1.0)
-        half = t_quantile(0.5 + confidence / 2, count - 1) * error
+        half = t_quantile(0.5 + confidence / 2, df) * error
         return max(0.0, self.mean - half), min(1.0, self.mean + half)
 
 
@@ -77,14 +76,17 @@ def estimate(values: Iterable[Value]) -> Estimate | None:
         share = 1 / (len(found) * len(by_run))
         for group, sample, value in found:
             influence[group if clustered else sample] += (value - mean) * share
-    return Estimate(means, statistics.fmean(means.values()), influence)
+    count = len(influence)
+    factor = math.sqrt(count / (count - 1)) if count > 1 else 1.0
+    scaled = {name: factor * value for name, value in influence.items()}
+    return Estimate(means, statistics.fmean(means.values()), scaled, count - 1 if count > 1 else None)
 
 
 def plain_mean(parts: Sequence[Estimate]) -> Estimate:
     """The plain mean of columns, as the paper's Overall.
 
-    A group that is in several columns moves it through all of them. Its spread is that of the overall figures of the
-    runs in which every column has one.
+    A group that is in several columns moves it through all of them. Degrees of freedom are Welch's, and never more than
+    groups - 1. Its spread is that of the overall figures of the runs in which every column has one.
     """
     shared = set.intersection(*(set(part.runs) for part in parts))
     influence: dict[str, float] = defaultdict(float)
@@ -92,7 +94,17 @@ def plain_mean(parts: Sequence[Estimate]) -> Estimate:
         for group, value in part.influence.items():
             influence[group] += value / len(parts)
     runs = {run: statistics.fmean(part.runs[run] for part in parts) for run in sorted(shared)}
-    return Estimate(runs, statistics.fmean(part.mean for part in parts), influence)
+    return Estimate(runs, statistics.fmean(part.mean for part in parts), influence, _welch(parts, len(influence)))
+
+
+def _welch(parts: Sequence[Estimate], groups: int) -> float | None:
+    if any(part.df is None for part in parts):
+        return None
+    squares = [((part.error or 0.0) ** 2, part.df or 1.0) for part in parts]
+    total = sum(square for square, _ in squares)
+    if total == 0:
+        return groups - 1
+    return min(groups - 1, total**2 / sum(square**2 / df for square, df in squares))
 
 
 def pass_at(k: int, n: int, c: int) -> float:
