@@ -54,6 +54,8 @@ class Sample(msgspec.Struct):
     role_usage: dict[str, Usage] = {}
     total_time: float | None = None
     output: Output | None = None
+    uuid: str | None = None
+    """Of this play of the sample; a log that finishes another keeps it."""
 
     @property
     def outcome(self) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def test_errors_leave_the_average_and_the_other_reading_is_printed(tmp_path: Pat
     assert line.readings == {"failed samples as 0": pytest.approx(100 * (0.5 + 1 / 3) / 2)}
     assert (line.faults, line.errors) == (1, 1)
     assert told(tmp_path) == [
-        "m, bench 1-A paper, Base: 2 of 3 samples have fewer than 2 scored runs, the fewest 1 (2 episodes failed); each "
-        "run is averaged over the samples it has",
+        "m, bench 1-A paper, Base: 2 of 3 samples have fewer than 2 scored runs, the fewest 1 (2 episodes failed); "
+        "each run is averaged over the samples it has",
         "m, bench 1-A paper, Base: reward 62.50 as printed, 41.67 with failed samples as 0",
         "m, bench 1-A paper: no Overall, for want of Long",
     ]
