@@ -88,7 +88,7 @@ def acebench_agent(protocol: str = "paper", language: str = "en", subset: str = 
 
 @modelapi(name="reference")
 def reference() -> type[ModelAPI]:
-    """`reference/oracle`, `reference/noop`, `reference/random`, and the user `reference/scripted_user`."""
+    """`reference/oracle`, `noop`, `random`, the user `reference/scripted_user`, and `reference/recorded`."""
     from harness.inspect_bridge.reference import ReferenceAPI
 
     return ReferenceAPI

@@ -15,6 +15,7 @@ from envscaler.commands import door
 from envscaler.commands.door import BadInput, Door
 from envscaler.commands.evaluate import evaluate
 from envscaler.commands.results import results
+from envscaler.commands.synth import synth
 
 if TYPE_CHECKING:
     from envscaler.scenarios import Corpus
@@ -28,6 +29,7 @@ def main() -> None:
 
 main.add_command(results)
 main.add_command(evaluate)
+main.add_command(synth)
 
 
 @main.command()

@@ -11,6 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from envscaler.skelbuilder.answers import Unusable, refuses
+from harness.recordings import Answer, prompt_key
+
+__all__ = ["ROLES", "Answer", "Generate", "Prompt", "Request", "Role", "Turn", "objection", "read"]
 
 T = TypeVar("T")
 
@@ -49,23 +52,7 @@ class Request(Struct, frozen=True, kw_only=True):
     @property
     def prompt(self) -> str:
         """Identifies what the model reads, whoever it is."""
-        return prompt_key([(turn.role, turn.content) for turn in self.turns])
-
-
-def prompt_key(turns: list[tuple[str, str]]) -> str:
-    """The name of a conversation in recordings: 16 hexadecimal digits of its roles and texts."""
-    return hashlib.blake2b(msgspec.json.encode(turns), digest_size=8).hexdigest()
-
-
-class Answer(Struct, frozen=True, kw_only=True):
-    """What came back."""
-
-    text: str
-    stop: Literal["stop", "length", "refused"] = "stop"
-    tokens_in: int = 0
-    tokens_out: int = 0
-    usd: float = 0.0
-    seconds: float = 0.0
+        return prompt_key((turn.role, turn.content) for turn in self.turns)
 
 
 Generate = Callable[[Request], Awaitable[Answer]]

@@ -1,4 +1,7 @@
-"""Reference agents as model providers: `--model reference/oracle`, `noop`, `random`; users `scripted_user`, `human`."""
+"""Reference agents as model providers: `--model reference/oracle`, `noop`, `random`; users `scripted_user`, `human`.
+
+`reference/recorded` is none of them: it answers from a file, whatever is asked.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,13 @@ from harness.episode import AgentTurn, UserTurn
 from harness.errors import SettingError, near_miss
 from harness.inspect_bridge.convert import RAW, tool_call
 from harness.inspect_bridge.playing import PLAYING, Playing
+from harness.inspect_bridge.recorded import RecordedAnswers
 from harness.messages import Message, content_text
 from harness.reference import AGENTS, scripted_user
 
 USER = "scripted_user"
 HUMAN = "human"
+RECORDED = "recorded"
 
 
 class ReferenceAPI(ModelAPI):
@@ -48,14 +53,16 @@ class ReferenceAPI(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        if model_name not in (*AGENTS, USER, HUMAN):
-            raise PrerequisiteError(
-                f"no model 'reference/{model_name}'; {near_miss(model_name, [*AGENTS, USER, HUMAN])}"
-            )
+        known = [*AGENTS, USER, HUMAN, RECORDED]
+        if model_name not in known:
+            raise PrerequisiteError(f"no model 'reference/{model_name}'; {near_miss(model_name, known)}")
+        self._recorded = RecordedAnswers(**model_args) if model_name == RECORDED else None
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
+        if self._recorded is not None:
+            return await self._recorded.answer(input)
         playing = PLAYING.get()
         if playing is None:
             raise SettingError(f"reference/{self.model_name} plays only the tasks of envscaler")
@@ -84,7 +91,7 @@ class ReferenceAPI(ModelAPI):
 
     def max_connections(self) -> int:
         # Two conversations at one terminal would be none.
-        return 1 if self.model_name == HUMAN else 100
+        return {HUMAN: 1, RECORDED: 10_000}.get(self.model_name, 100)
 
 
 def _ask(messages: list[Message]) -> str:
