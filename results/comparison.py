@@ -329,7 +329,12 @@ def told(comparison: Comparison, form: str, most_flips: int = 20) -> str:
             *(found.benchmark, found.column, f"{found.first:.2f}", f"{found.second:.2f}", f"{found.difference:+.2f}"),
             "-" if found.low is None or found.high is None else f"{found.low:+.1f} to {found.high:+.1f}",
             "-" if found.detectable is None else f"{found.detectable:.1f}",
-            *(str(found.gained), str(found.lost), f"{found.p:.3f}", str(found.samples)),
+            *(
+                str(found.gained),
+                str(found.lost),
+                "<0.001" if found.p < 0.001 else f"{found.p:.3f}",
+                str(found.samples),
+            ),
             f"{found.runs[0]}/{found.runs[1]}",
         ]
         for found in comparison.differences

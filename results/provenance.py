@@ -147,7 +147,13 @@ def _line_remarks(line: Line, partial: bool) -> Iterable[str]:
     for name, value in line.readings.items():
         mean = "-" if line.reward.mean is None else f"{line.reward.mean:.2f}"
         yield f"{_where(line)}, {line.column}: reward {mean} as printed, {value:.2f} with {name}"
-    if line.floor and not partial and line.reward.mean is not None and line.reward.mean < line.floor:
+    # Compared as printed: a floor is known to two places.
+    if (
+        line.floor
+        and not partial
+        and line.reward.mean is not None
+        and round(line.reward.mean, 2) < round(line.floor, 2)
+    ):
         yield f"{_where(line)}, {line.column}: lies below the do-nothing floor of {line.floor:.2f}"
     if line.one_group and line.samples > 1:
         yield f"{_where(line)}, {line.column}: all samples are of one group; the interval is over samples of that group"
