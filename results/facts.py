@@ -44,11 +44,11 @@ class LogFacts:
     subsets: Mapping[str, int] = field(default_factory=dict)
 
 
-def facts_of(log: EvalLog, path: str, server: Mapping[str, str]) -> LogFacts:
+def facts_of(log: EvalLog, path: str, server: Mapping[str, Any]) -> LogFacts:
     """The facts of a log's header.
 
     Args:
-        server: What the model's own output says of its server, see `served`.
+        server: What its samples say of the model's server.
     """
     spec, metadata = log.eval, log.eval.metadata or {}
     protocol = metadata.get("protocol") or {}
@@ -63,7 +63,7 @@ def facts_of(log: EvalLog, path: str, server: Mapping[str, str]) -> LogFacts:
         **_sampling(log),
         **_arguments(spec.model_args or {}),
         **({"endpoint": hostless(spec.model_base_url)} if spec.model_base_url else {}),
-        **server,
+        **_arguments(server),
         **_arguments(metadata.get("serving") or {}),
         **{f"user {key}": value for key, value in _user(user).items() if simulated},
         **{name: str(versions[name]) for name in ("envscaler", "inspect-ai") if name in versions},
@@ -86,12 +86,6 @@ def facts_of(log: EvalLog, path: str, server: Mapping[str, str]) -> LogFacts:
         epochs=spec.config.epochs or 1,
         dropped=tuple((metadata.get("dropped") or {}).get(protocol.get("name"), ())),
     )
-
-
-def served(output: Any) -> dict[str, str]:
-    """What a model's output says of its server: the optional `serving` of its metadata."""
-    found = (getattr(output, "metadata", None) or {}).get("serving")
-    return _arguments(found) if isinstance(found, dict) else {}
 
 
 def hostless(value: object) -> str:

@@ -27,6 +27,8 @@ class Record(msgspec.Struct):
     """What our solver left."""
 
     outcome: dict[str, Any] | None = None
+    serving: dict[str, Any] | None = None
+    """What the server says of itself, where a provider asked it."""
 
 
 class Store(msgspec.Struct):
@@ -56,6 +58,14 @@ class Sample(msgspec.Struct):
     output: Output | None = None
     uuid: str | None = None
     """Of this play of the sample; a log that finishes another keeps it."""
+
+    @property
+    def serving(self) -> dict[str, Any]:
+        """What is known of the model's server: from our record, or from the metadata of the model's output."""
+        record = self.store.envscaler if self.store else None
+        told = (self.output.metadata if self.output else None) or {}
+        found = (record.serving if record else None) or told.get("serving")
+        return found if isinstance(found, dict) else {}
 
     @property
     def outcome(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 from inspect_ai.log import EvalLog, list_eval_logs
 
 from results.errors import LogError
-from results.facts import LogFacts, facts_of, served
+from results.facts import LogFacts, facts_of
 from results.logfile import Sample, header, samples
 
 __all__ = ["Check", "LogError", "Read", "Row", "read"]
@@ -108,14 +108,14 @@ def read(folder: str | Path | Sequence[str | Path]) -> Read:
             notes[path] = f"{name}: not a log of an envscaler task; left out"
             continue
         try:
-            rows, output = _rows(log, metadata, path)
+            rows, server = _rows(log, metadata, path)
         except UNREADABLE as error:
             notes[path] = f"{name}: cannot be read ({error}); left out"
             continue
         benchmark = metadata["benchmark"], str(metadata.get("benchmark_version", ""))
         result.columns[benchmark] = metadata.get("columns", [])
         result.floors[benchmark] = metadata.get("floors", {})
-        result.logs[name] = facts_of(log, path, served(output))
+        result.logs[name] = facts_of(log, path, server)
         for row in rows:
             found[row.model, row.benchmark, row.version, row.protocol, row.settings, row.sample, row.run] = row
         # A retry carries the id of the task that it finishes.
@@ -161,8 +161,8 @@ def _settings(parameters: dict[str, Any], user: str) -> str:
     return " ".join(f"{key}={value}" for key, value in {**shown, "user": user or None}.items() if value is not None)
 
 
-def _rows(log: EvalLog, metadata: dict[str, Any], path: str) -> tuple[list[Row], Any]:
-    """The rows of a log, and one output of its model: it says under which name a server knows it."""
+def _rows(log: EvalLog, metadata: dict[str, Any], path: str) -> tuple[list[Row], dict[str, Any]]:
+    """The rows of a log, and what its samples say of the model's server."""
     # A role may be bound for a whole set of tasks; one that simulates nobody has no user.
     user = _model_name((log.eval.model_roles or {}).get("user")) if metadata.get("simulates_user", True) else ""
     settings = _settings({**(metadata.get("parameters") or {}), **(log.eval.task_args or {})}, user)
@@ -175,11 +175,12 @@ def _rows(log: EvalLog, metadata: dict[str, Any], path: str) -> tuple[list[Row],
         "user": user,
         "log": Path(path).name,
     }
-    rows, output = [], None
+    rows: list[Row] = []
+    server: dict[str, Any] = {}
     for sample in samples(path):
         rows.append(_row(sample, shared))
-        output = sample.output if sample.output is not None and sample.output.model else output
-    return rows, output
+        server = server or sample.serving
+    return rows, server
 
 
 def _row(sample: Sample, shared: dict[str, Any]) -> Row:

@@ -216,6 +216,14 @@ def test_where_a_model_was_served_and_its_key_are_never_told(tmp_path: Path) -> 
     assert origin.sentences()[0].endswith("by envscaler 0: envscaler results logs")
 
 
+def test_what_a_server_says_of_itself_is_a_fact_of_its_row(tmp_path: Path) -> None:
+    one = sample("a", 1, scored(1.0))
+    one.store["envscaler"]["serving"] = {"server": "vllm 0.31"}
+    log(tmp_path, one, extra={"serving": {"template": "sha256 1f"}})
+    (line,) = lines(read(tmp_path))
+    assert (line.serving["server"], line.serving["template"]) == ("vllm 0.31", "sha256 1f")
+
+
 def test_tokens_and_dollars_are_told_by_role(tmp_path: Path) -> None:
     from inspect_ai.model import ModelUsage
 
