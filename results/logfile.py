@@ -56,6 +56,7 @@ class Sample(msgspec.Struct):
     role_usage: dict[str, Usage] = {}
     total_time: float | None = None
     output: Output | None = None
+    scores: msgspec.Raw = msgspec.Raw(b"null")
     uuid: str | None = None
     """Of this play of the sample; a log that finishes another keeps it."""
 
@@ -71,7 +72,22 @@ class Sample(msgspec.Struct):
     def outcome(self) -> dict[str, Any]:
         """The recorded outcome; empty if the sample ended before it had one."""
         record = self.store.envscaler if self.store else None
-        return (record.outcome if record else None) or {}
+        return (record.outcome if record else None) or self._recovered()
+
+    def _recovered(self) -> dict[str, Any]:
+        """The outcome from the score: what Inspect recovers of a killed run has scores, and no store."""
+        for name, score in (json.loads(bytes(self.scores)) or {}).items():
+            if name.rpartition("/")[2] == "outcome" and isinstance(score.get("value"), dict):
+                parts = dict(score.get("metadata") or {})
+                ended = {
+                    "ending": "scored",
+                    "stop_reason": parts.pop("stop_reason", ""),
+                    "steps": parts.pop("steps", 0),
+                }
+                value = score["value"]
+                found = {"value": value["reward"], "success": bool(value["success"]), "parts": parts}
+                return {**ended, "score": found}
+        return {}
 
 
 _DECODER = msgspec.json.Decoder(Sample)
@@ -94,7 +110,7 @@ def samples(path: str) -> Iterator[Sample]:
     """
     if not path.endswith(".eval"):
         for sample in read_eval_log(path).samples or ():
-            yield msgspec.convert(sample.model_dump(mode="json"), Sample)
+            yield _decode(sample.model_dump_json().encode())
         return
     # Importing Inspect's log module taught `zipfile` the compression that logs use.
     with zipfile.ZipFile(path.removeprefix("file://")) as archive:
@@ -108,4 +124,5 @@ def _decode(data: bytes) -> Sample:
         return _DECODER.decode(data)
     except msgspec.DecodeError:
         # NaN, infinity and halves of a character, which Inspect writes and strict JSON has not.
-        return msgspec.convert(json.loads(data), Sample)
+        record = json.loads(data, parse_constant=lambda _: None)
+        return _DECODER.decode(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))

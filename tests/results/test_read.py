@@ -68,6 +68,30 @@ def test_a_failed_sample_has_no_reward(
     assert one(tmp_path).success is (True if reward else None)
 
 
+def test_a_sample_that_inspect_recovered_has_its_score_and_no_store(tmp_path: Path) -> None:
+    from inspect_ai.scorer import Score
+
+    one = sample("s1", 1)
+    parts = {"floor": 0.25, "stop_reason": "step_limit", "steps": 4}
+    one.scores = {"envscaler/outcome": Score(value={"reward": 0.5, "success": 0.0}, metadata=parts)}
+    log(tmp_path, one)
+    (found,) = read(tmp_path).rows
+    assert (found.reward, found.success, found.floor, found.ending) == (0.5, False, 0.25, "scored")
+    assert (found.stop_reason, found.steps) == ("step_limit", 4)
+    assert read(tmp_path).notes == []
+
+
+def test_logs_in_inspects_other_format_and_with_what_json_has_not_are_read_alike(tmp_path: Path) -> None:
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    odd = scored(0.5, lift=float("nan"), text="\ud800")
+    path = log(tmp_path / "eval", sample("s1", 1, odd))
+    (tmp_path / "json").mkdir()
+    write_eval_log(read_eval_log(str(path)), str(tmp_path / "json" / f"{path.stem}.json"), format="json")
+    found = [read(tmp_path / kind).rows[0] for kind in ("eval", "json")]
+    assert {(row.sample, row.reward, row.stop_reason, row.tokens) for row in found} == {("s1", 0.5, "agent_done", 7)}
+
+
 def test_the_newest_log_counts_by_what_it_says_itself(tmp_path: Path) -> None:
     old = log(tmp_path, sample("s1", 1, scored(0.0)), sample("s2", 1, scored(0.0)), name="old")
     new = log(tmp_path, sample("s1", 1, scored(1.0)), name="new", created="2026-11-02T10:00:00+00:00")
