@@ -135,40 +135,30 @@ def _text(node: ast.stmt, source: str) -> str:
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
         first -= 1
     text = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
-    return text if _same(text, node) else ast.unparse(node)
+    return text if _alone(text) and not _runs_over_lines(node) else ast.unparse(node)
 
 
 def _indented(text: str) -> str:
-    node = ast.parse(text).body[0]
-    moved = textwrap.indent(text, "    ")
-    try:
-        inner = ast.parse(f"class _:\n{moved}").body[0]
-    except SyntaxError:
-        inner = None
-    if (
-        isinstance(inner, ast.ClassDef)
-        and len(inner.body) == 1
-        and ast.dump(_bare(inner.body[0])) == ast.dump(_bare(node))
-    ):
-        return moved
-    # Some string runs over several lines: indenting it would change what it says.
-    return textwrap.indent(ast.unparse(node), "    ")
+    return textwrap.indent(text, "    ")
 
 
-def _same(text: str, node: ast.stmt) -> bool:
+def _alone(text: str) -> bool:
+    """Whether it is one statement: two may share a line."""
     try:
-        body = ast.parse(text).body
+        return len(ast.parse(text).body) == 1
     except SyntaxError:
         return False
-    return len(body) == 1 and ast.dump(_bare(body[0])) == ast.dump(_bare(node))
 
 
-def _bare(node: ast.stmt) -> ast.stmt:
-    """The statement with its docstrings cleaned, since indenting moves their lines."""
-    copy = ast.parse(ast.unparse(node)).body[0]
-    for item in ast.walk(copy):
-        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            doc = ast.get_docstring(item)
-            if doc is not None and isinstance(item.body[0], ast.Expr):
-                item.body[0] = ast.Expr(ast.Constant(doc))
-    return copy
+def _runs_over_lines(node: ast.stmt) -> bool:
+    """Whether a string that is no docstring does: indenting it would change what it says."""
+    docstrings = {
+        id(item.body[0].value)
+        for item in ast.walk(node)
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and isinstance(item.body[0], ast.Expr)
+    }
+    return any(
+        isinstance(item, ast.JoinedStr | ast.Constant) and item.lineno != item.end_lineno and id(item) not in docstrings
+        for item in ast.walk(node)
+    )

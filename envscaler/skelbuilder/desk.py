@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from envscaler.skelbuilder.answers import Unusable
+from envscaler.skelbuilder.answers import Unusable, schema_of
 from envscaler.skelbuilder.ask import Answer, Generate, Prompt, Request, Turn, objection, read
 from envscaler.skelbuilder.journal import Journal
 from harness.errors import EnvScalerError
@@ -112,7 +112,7 @@ class Desk:
                 turns=turns,
                 temperature=prompt.temperature,
                 max_tokens=prompt.max_tokens,
-                form=None if prompt.form is None else _form(prompt.form),
+                form=None if prompt.form is None else schema_of(prompt.form),
             )
             answer = await self._answer(request)
             try:
@@ -159,9 +159,3 @@ class Desk:
             raise BudgetSpent(f"the budget of {limits.budget_calls} calls is spent")
         if limits.budget_usd is not None and self._usd >= limits.budget_usd:
             raise BudgetSpent(f"the budget of {limits.budget_usd:g} USD is spent")
-
-
-def _form(kind: type[object]) -> dict[str, object]:
-    from envscaler.skelbuilder.answers import schema_of
-
-    return schema_of(kind)

@@ -84,7 +84,7 @@ def _at(node: ast.AST) -> int:
 
 
 def _imports(read: Reading) -> Iterator[Finding]:
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -101,7 +101,7 @@ def _imports(read: Reading) -> Iterator[Finding]:
 
 
 def _clock_and_chance(read: Reading) -> Iterator[Finding]:
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         if not isinstance(node, ast.Attribute | ast.Name):
             continue
         name = read.dotted(node)
@@ -117,7 +117,7 @@ def _clock_and_chance(read: Reading) -> Iterator[Finding]:
 
 def _machine(read: Reading) -> Iterator[Finding]:
     own = {node.name for node in read.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Load()) if name in _FORBIDDEN and name not in own | _local(read, name):
                 yield Finding("input_output", _at(node), f"uses {name}, which environments may not")
@@ -131,7 +131,7 @@ def _machine(read: Reading) -> Iterator[Finding]:
 
 def _local(read: Reading, name: str) -> set[str]:
     """The name, if some function has a parameter or a variable of it."""
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         if (isinstance(node, ast.arg) and node.arg == name) or (
             isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
         ):
@@ -248,7 +248,7 @@ def _annotation(node: ast.expr, where: str) -> Iterator[Finding]:
 
 
 def _mutable(read: Reading) -> Iterator[Finding]:
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for default in [*node.args.defaults, *node.args.kw_defaults]:
                 if default is not None and _is_mutable(default):
@@ -275,7 +275,7 @@ def _is_mutable(node: ast.expr) -> bool:
 def _changed_names(read: Reading) -> set[str]:
     """Names of what is written into or changed by a method, as `name[...] = `, `self.name.append(...)`."""
     found: set[str] = set()
-    for node in ast.walk(read.tree):
+    for node in read.nodes:
         base: ast.AST | None = None
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
             base = node.value

@@ -46,10 +46,11 @@ def bind_roles(model: str | None, roles: tuple[str, ...], model_args: Mapping[st
         SettingError: If a role has no model, is no role of ours, or a model cannot be had.
     """
     try:
-        bound = resolve_model_roles(parse_model_role_cli_args(roles)) or {}
-        for role in bound:
+        named = parse_model_role_cli_args(roles)
+        for role in named:
             if role not in ROLES:
                 raise SettingError(f"--model-role {role}: unknown; one of {', '.join(ROLES)}")
+        bound = resolve_model_roles(named) or {}
         for role in ROLES:
             if role not in bound:
                 if model is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MOST_CHARACTERS = 400_000
@@ -30,6 +31,11 @@ class Reading:
     """Names set in the class body."""
     names: dict[str, str] = field(default_factory=dict)
     """Imported names, by what they stand for: `dt` -> `datetime.datetime`."""
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the source; rules walk it again and again."""
+        return list(ast.walk(self.tree))
 
     @property
     def tools(self) -> dict[str, Function]:
