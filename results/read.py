@@ -224,6 +224,9 @@ def _checks(records: Any) -> Iterator[Check]:
 
 def _usage(sample: Sample) -> dict[str, tuple[int, int, float]]:
     """Tokens and dollars of the agent and of every named role; the agent's are what no role used."""
+    if not sample.role_usage and len(sample.model_usage) == 1:
+        (used_by_agent,) = sample.model_usage.values()
+        return {"agent": (used_by_agent.input_tokens, used_by_agent.output_tokens, used_by_agent.total_cost or 0.0)}
     roles = {role: (u.input_tokens, u.output_tokens, u.total_cost or 0.0) for role, u in sample.role_usage.items()}
     every = [(u.input_tokens, u.output_tokens, u.total_cost or 0.0) for u in sample.model_usage.values()]
     used = [
