@@ -86,6 +86,43 @@ def acebench_agent(protocol: str = "paper", language: str = "en", subset: str = 
     return _task("acebench_agent", protocol, language=language, subset=subset)
 
 
+QUALITY_METRICS = {"pass_rate": [mean(), stderr()], "kept": [mean()], "gate": [mean()]}
+
+
+@solver
+def inspection(**parameters: Any) -> Solver:
+    """Inspects an environment: a tester calls its tools, a checker judges the calls."""
+    from envscaler.skelbuilder import quality_task
+
+    return quality_task.solver(**parameters)
+
+
+@scorer(metrics=QUALITY_METRICS, name="envscaler/quality")
+def quality() -> Scorer:
+    """Reads the recorded inspection: `pass_rate`, whether the environment is `kept`, whether the `gate` is passed."""
+    from envscaler.skelbuilder import quality_task
+
+    return quality_task.scorer()
+
+
+@task
+def environment_quality(
+    corpus: str | None = None,
+    environments: str | list[str] | None = None,
+    rounds: int = 100,
+    least_per_tool: int = 2,
+    threshold: float = 0.85,
+    counting: str = "strict",
+    tries: int = 3,
+) -> Task:
+    """Quality of environments by the dual-agent inspection; roles `tester` and `checker`."""
+    from envscaler.skelbuilder import quality_task
+
+    rules = {"rounds": rounds, "least_per_tool": least_per_tool, "threshold": threshold, "counting": counting}
+    plays = inspection(corpus=corpus, tries=tries, **rules)
+    return quality_task.task(plays, quality(), corpus, environments, rules)
+
+
 @modelapi(name="reference")
 def reference() -> type[ModelAPI]:
     """`reference/oracle`, `noop`, `random`, the user `reference/scripted_user`, and `reference/recorded`."""

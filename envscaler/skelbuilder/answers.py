@@ -8,7 +8,6 @@ release's parser cut letters off names; docs of the release, section 8).
 from __future__ import annotations
 
 import ast
-import functools
 import json
 import re
 from typing import Any, TypeVar
@@ -111,7 +110,6 @@ def converted(value: Any, kind: type[T]) -> T:
         raise Unusable(f"the JSON is not of the form asked for: {error}", "wrong") from error
 
 
-@functools.cache
 def schema_of(kind: type[Any]) -> dict[str, Any]:
     """JSON schema of a record, for models that take one; references resolved, every field required."""
     (schema,), definitions = msgspec.json.schema_components([kind], ref_template="{name}")

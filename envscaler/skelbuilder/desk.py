@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from envscaler.skelbuilder.answers import Unusable, schema_of
 from envscaler.skelbuilder.ask import Answer, Generate, Prompt, Request, Turn, objection, read
-from envscaler.skelbuilder.journal import Journal
+from envscaler.skelbuilder.journal import Memory
 from harness.errors import EnvScalerError
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class Desk:
         models: Name of the model of each role, as requests are keyed.
     """
 
-    def __init__(self, generate: Generate, models: Mapping[str, str], journal: Journal, limits: Limits) -> None:
+    def __init__(self, generate: Generate, models: Mapping[str, str], journal: Memory, limits: Limits) -> None:
         self._generate = generate
         self._models = models
         self._journal = journal

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from envscaler.skelbuilder.ask import Answer, Request
 from harness.errors import DataError, SettingError
+from harness.files import read_bytes
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -30,7 +32,37 @@ class Entry(Struct, frozen=True, kw_only=True):
     answer: Answer
 
 
-class Journal:
+class Memory:
+    """A journal that lasts as long as the process: where another log keeps the calls."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+
+    def get(self, key: str) -> Answer | None:
+        """The answer to a call that was finished before."""
+        entry = self.entries.get(key)
+        return None if entry is None else entry.answer
+
+    def add(self, request: Request, answer: Answer) -> None:
+        """Keep a finished call."""
+        entry = Entry(
+            key=request.key,
+            prompt=request.prompt,
+            stage=request.stage,
+            item=request.item,
+            attempt=request.attempt,
+            role=request.role,
+            model=request.model,
+            answer=answer,
+        )
+        self._keep(entry)
+        self.entries[entry.key] = entry
+
+    def _keep(self, entry: Entry) -> None:
+        """Where an entry goes first."""
+
+
+class Journal(Memory):
     """Finished calls by key. One process at a time may hold one.
 
     Raises:
@@ -39,9 +71,9 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.entries: dict[str, Entry] = {}
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,37 +87,15 @@ class Journal:
 
     def _load(self) -> None:
         data = self.path.read_bytes()
+        self.entries.update((entry.key, entry) for entry in _entries(self.path, data))
         whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:whole].splitlines(), start=1):
-            try:
-                entry = msgspec.json.decode(line, type=Entry)
-            except msgspec.MsgspecError as error:
-                raise DataError(self.path, f"line {number}", f"is not a finished call ({error})") from error
-            self.entries[entry.key] = entry
         if whole != len(data):
             os.ftruncate(self._file, whole)
 
-    def get(self, key: str) -> Answer | None:
-        """The answer to a call that was finished before."""
-        entry = self.entries.get(key)
-        return None if entry is None else entry.answer
-
-    def add(self, request: Request, answer: Answer) -> None:
-        """Keep a finished call, on disk first."""
-        entry = Entry(
-            key=request.key,
-            prompt=request.prompt,
-            stage=request.stage,
-            item=request.item,
-            attempt=request.attempt,
-            role=request.role,
-            model=request.model,
-            answer=answer,
-        )
+    def _keep(self, entry: Entry) -> None:
         data = memoryview(msgspec.json.encode(entry) + b"\n")
         while data:
             data = data[os.write(self._file, data) :]
-        self.entries[entry.key] = entry
 
     def close(self) -> None:
         """Let go of the file."""
@@ -100,14 +110,12 @@ def read_entries(path: Path) -> list[Entry]:
     Raises:
         DataError: If it cannot be read, or a whole line is broken.
     """
-    from harness.files import read_bytes
+    return list({entry.key: entry for entry in _entries(path, read_bytes(path))}.values())
 
-    data = read_bytes(path)
-    entries: dict[str, Entry] = {}
+
+def _entries(path: Path, data: bytes) -> Iterator[Entry]:
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
         try:
-            entry = msgspec.json.decode(line, type=Entry)
+            yield msgspec.json.decode(line, type=Entry)
         except msgspec.MsgspecError as error:
             raise DataError(path, f"line {number}", f"is not a finished call ({error})") from error
-        entries[entry.key] = entry
-    return list(entries.values())

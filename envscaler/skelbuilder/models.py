@@ -68,16 +68,20 @@ class InspectModels:
     Args:
         concurrency: Calls in flight at most; the desk sees to it, Inspect must not want fewer.
         structured: Send the schema of an answer, where it has one; providers without structured output ignore it.
+        required: Every role must be bound; else the model under evaluation stands in for one that is not.
     """
 
-    def __init__(self, prices: Prices, *, concurrency: int, structured: bool = True) -> None:
+    def __init__(
+        self, prices: Prices, *, concurrency: int | None = None, structured: bool = True, required: bool = True
+    ) -> None:
         self._prices = prices
+        self._required = required
         self._concurrency = concurrency
         self._structured = structured
 
     async def __call__(self, request: Request) -> Answer:
         """The answer of the role's model."""
-        model = get_model(role=request.role, required=True)
+        model = get_model(role=request.role, required=self._required)
         messages: list[ChatMessage] = [_CLASSES[turn.role](content=turn.content) for turn in request.turns]
         started = time.monotonic()
         output = await model.generate(messages, config=self._config(request))
@@ -93,7 +97,7 @@ class InspectModels:
             max_tokens=request.max_tokens,
             response_schema=schema,
             max_connections=self._concurrency,
-            adaptive_connections=False,
+            adaptive_connections=None if self._concurrency is None else False,
             max_retries=_MAX_RETRIES,
         )
 
