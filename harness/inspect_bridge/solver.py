@@ -8,7 +8,7 @@ from typing import Any, TypeVar, assert_never
 
 import anyio.to_thread
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, get_model
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import store
@@ -74,6 +74,7 @@ class _Loop:
         self.model = model
         self.protocol = protocol
         self.chat: list[ChatMessage] = []
+        self.output: ModelOutput | None = None
         self.tools: list[ToolInfo] = []
         self._offered: tuple[ToolSpec, ...] = ()
         # Inspect copies the tools of each call three times, a third of its cost; our own providers know the turn.
@@ -107,8 +108,8 @@ class _Loop:
         self.chat += [to_chat(message) for message in turn.messages[len(self.chat) :]]
         if self._tells_tools and turn.tools is not self._offered:
             self._offered, self.tools = tuple(turn.tools), [tool_info(tool) for tool in turn.tools]
-        output = await self.model.generate(self.chat, tools=self.tools, config=self._config())
-        return from_output(output)
+        self.output = await self.model.generate(self.chat, tools=self.tools, config=self._config())
+        return from_output(self.output)
 
     def _config(self) -> GenerateConfig:
         """One seed would make all runs alike; a given one moves on with the run (docs of Inspect, fact 8)."""
@@ -124,6 +125,7 @@ class _Loop:
         """Put the record into the log and free the environment."""
         played = await anyio.to_thread.run_sync(partial(read_out, self.episode))
         trajectory = played.trajectory
+        state.output = self.output or state.output
         state.messages = [to_chat(message) for message in trajectory.messages]
         record: dict[str, Any] = trajectory.record()
         record["state_hash"] = played.final_state.digest if played.final_state is not None else None
