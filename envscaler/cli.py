@@ -12,6 +12,7 @@ import click
 
 from envscaler import __version__
 from envscaler.commands import door
+from envscaler.commands.audit import audit
 from envscaler.commands.door import BadInput, Door
 from envscaler.commands.evaluate import evaluate
 from envscaler.commands.results import results
@@ -29,6 +30,7 @@ def main() -> None:
 
 main.add_command(results)
 main.add_command(evaluate)
+main.add_command(audit)
 main.add_command(synth)
 
 

@@ -27,13 +27,14 @@ from envscaler.scenarios import Check, Scenario
 from harness.errors import EnvironmentFault
 from harness.program import Runner
 
+_MARK = "# What the task leaves alone"
 _HEAD = """
 
 {goal} = check_func
 
 
 def check_func(final_state):
-    # What the task leaves alone: {told}.
+    {mark}: {told}.
     untouched = {untouched!r}
     growth = {growth!r}
 """
@@ -81,7 +82,8 @@ def proposals(
             found.append({"task_id": scenario.task_id, "fix": "drop", "check": index, "item": check.item})
     if card.fault or card.oracle != 1.0 or not card.survivors:
         return found
-    kinds = ["guard"] if card.unguarded else []
+    guarded = any(_MARK in check.function for check in scenario.checks)
+    kinds = ["guard"] if card.unguarded and not guarded else []
     if card.kill is not None and card.kill < (DEFAULT.kill or 0.0):
         kinds.append("pin")
     try:
@@ -159,7 +161,7 @@ def _is_prose(value: Any) -> bool:
 
 def _common(stage: Stage, oracle: Oracle) -> dict[str, Any]:
     growth = _growth(stage, oracle)
-    return {"untouched": sorted(set(_tables(stage)) - set(growth)), "growth": growth}
+    return {"mark": _MARK, "untouched": sorted(set(_tables(stage)) - set(growth)), "growth": growth}
 
 
 def _tables(stage: Stage) -> list[str]:
