@@ -6,9 +6,11 @@ install only if the distribution has the same name (DESIGN section 2).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from inspect_ai import Task, task
+from inspect_ai._util.registry import registry_add, registry_info, registry_unqualified_name
 from inspect_ai.model import ModelAPI, modelapi
 from inspect_ai.scorer import Scorer, grouped, mean, scorer, stderr
 from inspect_ai.solver import Solver, solver
@@ -27,17 +29,22 @@ def episode(benchmark: str, protocol: str, prompts: str | None = None, **paramet
     return inspect_task.solver(benchmark, protocol, prompts, **parameters)
 
 
-@scorer(metrics=METRICS)
+def _found_again(made: Callable[[], Scorer]) -> Callable[[], Scorer]:
+    """A scorer that `inspect score` finds in every log, also in one that it wrote itself.
+
+    Inspect logs a scorer's name less its package and looks up what it logged: `envscaler/envscaler/outcome` stands in
+    logs as `envscaler/outcome`. So it is registered under that name too; the last registration is what it is called.
+    """
+    named = registry_info(made)
+    registry_add(made, named.model_copy(update={"name": registry_unqualified_name(named)}))
+    registry_add(made, named)
+    return made
+
+
+@_found_again
+@scorer(metrics=METRICS, name="envscaler/outcome")
 def outcome() -> Scorer:
     """Reads the outcome that the episode recorded: `reward` and `success`."""
-    from benchmarks import inspect_task
-
-    return inspect_task.scorer()
-
-
-@scorer(metrics=METRICS, name="envscaler/outcome")
-def recorded_outcome() -> Scorer:
-    """`outcome` under the name that tasks log: Inspect strips one package name, and `inspect score` needs one left."""
     from benchmarks import inspect_task
 
     return inspect_task.scorer()
@@ -47,7 +54,7 @@ def _task(benchmark: str, protocol: str, prompts: str | None = None, **parameter
     from benchmarks import inspect_task
 
     plays = episode(benchmark, protocol, prompts, **parameters)
-    return inspect_task.task(benchmark, plays, recorded_outcome(), protocol, prompts, **parameters)
+    return inspect_task.task(benchmark, plays, outcome(), protocol, prompts, **parameters)
 
 
 @task
@@ -97,6 +104,7 @@ def inspection(**parameters: Any) -> Solver:
     return quality_task.solver(**parameters)
 
 
+@_found_again
 @scorer(metrics=QUALITY_METRICS, name="envscaler/quality")
 def quality() -> Scorer:
     """Reads the recorded inspection: `pass_rate`, whether the environment is `kept`, whether the `gate` is passed."""

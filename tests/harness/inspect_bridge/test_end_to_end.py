@@ -15,6 +15,7 @@ import pytest
 from inspect_ai import eval as run_eval
 from inspect_ai import score as score_again
 from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.scorer._scorer import as_scorer_spec, scorer_create
 
 from envscaler._registry import outcome, scenarios
 from results.read import read
@@ -80,8 +81,16 @@ def test_a_log_is_scored_again_without_playing(tmp_path: Path) -> None:
     assert again.status == "success"
     assert rewards(again) == rewards(log) == dict.fromkeys(rewards(log), 1.0)
     command = [*INSPECT, "score", log.location, "--overwrite", "--action", "overwrite"]
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "INSPECT_DISPLAY": "none"})
-    assert rewards(read_eval_log(log.location)) == rewards(log)
+    for _ in range(2):  # what Inspect writes must name the scorer as the first log did
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "INSPECT_DISPLAY": "none"})
+        scored = read_eval_log(log.location)
+        assert rewards(scored) == rewards(log)
+        assert [entry.name for entry in scored.eval.scorers or ()] == ["envscaler/outcome"]
+
+
+@pytest.mark.parametrize("name", ["envscaler/outcome", "envscaler/quality"])
+def test_a_scorer_is_found_by_the_name_that_it_has_in_logs(name: str) -> None:
+    assert as_scorer_spec(scorer_create(name)).scorer == name
 
 
 def test_an_environment_fault_is_an_error_and_no_zero(tmp_path: Path) -> None:
