@@ -80,6 +80,8 @@ class Benchmark:
     columns: tuple[Column, ...]
     replay_keys: tuple[str, ...] = ()
     """Keys of `Score.parts` that `envscaler replay` prints at the top level of each line."""
+    replay_parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Task parameters of `envscaler replay` where none is given: so wide that every sample id is found."""
     artifacts: tuple[Artifact, ...] = ()
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Protocol -> stop reasons of episodes that the published evaluation loses and leaves out of its mean. Here they

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from benchmarks.registry import Loaded, get, loaded
 from harness.errors import DataError, SettingError, near_miss
-from harness.messages import content_text
+from harness.messages import Message, content_text
 from harness.rollout import Played, replay
 from harness.trajectory import Recording, read_recordings
 
@@ -25,7 +26,7 @@ def replay_file(
         DataError: If a record cannot be replayed, naming line and field.
         SettingError: If the benchmark or a parameter is unknown, or data are missing.
     """
-    given = dict(parameters)
+    given = {**get(benchmark).replay_parameters, **parameters}
     rules, prompts = given.pop("protocol", None), given.pop("prompts", None)
     recordings = list(read_recordings(file))
     presets = get(benchmark).protocols
@@ -72,10 +73,32 @@ def _line(played: Played, keys: tuple[str, ...], recording: Recording, compare: 
 
 
 def _differences(played: Played, recording: Recording) -> Iterator[dict[str, Any]]:
-    recorded = [content_text(m.get("content")) for m in recording.messages if m["role"] == "tool"]
-    observed = [content_text(m.get("content")) for m in played.trajectory.messages if m["role"] == "tool"]
-    for index in range(max(len(recorded), len(observed))):
-        old = recorded[index] if index < len(recorded) else None
-        new = observed[index] if index < len(observed) else None
+    """Calls whose recorded answer is not the one of now, by their place among all answers."""
+    answers = zip_longest(_answers(recording.messages), _answers(played.trajectory.messages))
+    for index, (old, new) in enumerate(answers):
         if old != new:
             yield {"tool_message": index, "recorded": old, "observed": new}
+
+
+def _answers(messages: Sequence[Message]) -> Iterator[str | None]:
+    """What each call was told, in order: by its tool message or, where a protocol answers so, by a user message."""
+    steps: list[list[Message]] = [[{}]]
+    for message in messages:
+        if message["role"] == "assistant":
+            steps.append([])
+        steps[-1].append(message)
+    for said, *after in steps:
+        calls = said.get("tool_calls")
+        calls = calls if isinstance(calls, list) else []
+        told = [message for message in after if message["role"] == "tool"]
+        spoken = [message for message in after if message["role"] == "user"]
+        ids = [str(call.get("id")) if isinstance(call, dict) else "" for call in calls]
+        by_id = {str(message.get("tool_call_id")): message for message in told}
+        if len(by_id) == len(told) and by_id.keys() <= set(ids) and len(set(ids)) == len(ids):
+            rest = iter(spoken)
+            answers = [by_id.get(call_id) or next(rest, None) for call_id in ids]
+        else:
+            # Without usable ids, by their order; those that answer no call are told of as well.
+            answers = [*told, *spoken[: max(0, len(calls) - len(told))]]
+            answers += [None] * (len(calls) - len(answers))
+        yield from (None if answer is None else content_text(answer.get("content")) for answer in answers)

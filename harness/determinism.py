@@ -26,10 +26,13 @@ def parse_clock(clock: str) -> dt.datetime:
     """An ISO 8601 time as an aware UTC datetime; without an offset it is UTC.
 
     Raises:
-        ValueError: If it is not ISO 8601.
+        ValueError: If it is not ISO 8601, or in no year from 1 to 9999 once it is UTC.
     """
     moment = dt.datetime.fromisoformat(clock)
-    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
+    try:
+        return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
+    except OverflowError as error:
+        raise ValueError(str(error)) from error
 
 
 _REAL = {module.__name__: module for module in (dt, time, random, uuid, secrets, os)}

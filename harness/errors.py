@@ -47,13 +47,19 @@ class SettingError(EnvScalerError):
     """An option, a task parameter or a combination of them that cannot be honoured."""
 
 
+_MOST_NAMES = 20
+
+
 def near_miss(word: object, known: list[str]) -> str:
-    """The tail of a sentence about an unknown name: the closest known one, else all of them.
+    """The tail of a sentence about an unknown name: the closest known one, else all of them (of many, the first).
 
     Returns:
-        `did you mean 'x'?` or `one of a, b, c`.
+        `did you mean 'x'?`, `one of a, b, c`, or `one of a, b, c and 9 more`.
     """
     import difflib
 
     close = difflib.get_close_matches(str(word), known, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"one of {', '.join(sorted(known))}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+    return f"one of {', '.join(sorted(known)[:_MOST_NAMES])}{more}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import sys
@@ -36,14 +37,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_bytes(source: str | Path) -> bytes:
-    """The bytes of a file, unpacked if gzipped; `-` reads standard input.
+    """The bytes of a file, unpacked if gzipped and without a byte order mark; `-` reads standard input.
 
     Raises:
         DataError: If the file is missing, unreadable, or a broken gzip stream.
     """
     try:
         data = sys.stdin.buffer.read() if str(source) == "-" else Path(source).read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).removeprefix(codecs.BOM_UTF8)
     except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DataError(source, "", f"cannot be read: {reason}") from error

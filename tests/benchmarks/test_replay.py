@@ -165,6 +165,33 @@ def test_compare_shows_tool_messages_that_only_one_side_has(replayed: Replayed) 
     assert same["differences"] == []
 
 
+NO_TOOL = assistant("", [("no_such_tool", {})])
+
+
+@pytest.mark.parametrize("answer", [tool("no such tool", "c1"), user("no such tool")], ids=["tool", "user"])
+def test_compare_keeps_step_where_an_error_is_answered_in_another_role(replayed: Replayed, answer: Message) -> None:
+    recording = said(NO_TOOL, answer, LOOK, tool(OBSERVED["look"], "c2"), CANCEL, DONE)
+    (line,) = replayed(recording, options=("--compare",))
+    unknown, missing = line["differences"]
+    assert (unknown["tool_message"], unknown["recorded"]) == (0, "no such tool")
+    assert "no_such_tool" in unknown["observed"]
+    assert (missing["tool_message"], missing["recorded"]) == (2, None)
+
+
+def test_compare_matches_answers_by_their_ids_and_else_by_their_order(replayed: Replayed) -> None:
+    two = assistant("", [("get_order", {"order_id": "O-1"}), ("get_order", {"order_id": "O-9"})])
+    first, second = OBSERVED["look"], "{'success': False, 'error': 'no such order'}"
+    named = {**two, "tool_calls": [{**call, "id": id_} for call, id_ in zip(two["tool_calls"], "ab", strict=True)]}
+    odd = {**two, "tool_calls": [{**call, "id": ["x"]} for call in two["tool_calls"]]}
+    for recording in (
+        said(named, tool(second, "b"), tool(first, "a"), DONE),
+        said(two, tool(first, "c1"), tool(second, "c2"), DONE),
+        said(odd, {**tool(first, ""), "tool_call_id": ["x"]}, tool(second, "c2"), DONE),
+    ):
+        (line,) = replayed(recording, options=("--compare",))
+        assert line["differences"] == []
+
+
 def test_a_fault_has_no_score_and_says_why(tmp_path: Path) -> None:
     broken = shop(source=SHOP.replace('dict(init_config.get("orders", {}))', "init_config.missing"))
     write_records(corpus(environment=broken), tmp_path, "packed")

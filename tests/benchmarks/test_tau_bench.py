@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.benchmark import Sample
+from benchmarks.replay import replay_file
 from benchmarks.tau_bench import OFFICIAL, PAPER, TAU_BENCH, load_samples
 from harness import reference
 from harness.artifacts import MissingData, find
@@ -91,9 +92,12 @@ def test_samples_have_the_official_ids_and_belong_to_their_column(samples: Any) 
     assert found["retail/test/1"].metadata["tau2_id"] is None
 
 
-def test_other_splits_do_not_count_in_the_columns(samples: Any) -> None:
+def test_other_splits_have_columns_of_their_own(samples: Any) -> None:
     assert [sample.subset for sample in samples(split="dev").values()] == ["retail_dev"]
+    titles = {column.subset: column.title for column in TAU_BENCH.columns}
+    assert (titles["retail_dev"], titles["retail_train"]) == ("Retail dev", "Retail train")
     assert samples(split="train") == {}
+    assert {*samples(split="all")} == {*samples(), *samples(split="dev")}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +105,7 @@ def test_other_splits_do_not_count_in_the_columns(samples: Any) -> None:
     [
         ({"domain": "telecom"}, "domain=telecom: unknown; one of airline, all, retail"),
         ({"domain": "airlines"}, "domain=airlines: unknown; did you mean 'airline'"),
-        ({"split": "val"}, "split=val: unknown; one of dev, test, train"),
+        ({"split": "holdout"}, "split=holdout: unknown; one of all, dev, test, train"),
         ({"domain": "airline", "split": "dev"}, "domain=airline has no split=dev; one of test"),
         ({"user_strategy": "llm"}, "user_strategy=llm: unknown; one of plain, react, reflection, verify"),
         ({"version": "v4"}, "tau_bench has no parameter 'version'; one of domain, split, user_strategy"),
@@ -388,7 +392,8 @@ def test_the_tasks_noted_as_solved_by_doing_nothing_are_those(real: None) -> Non
 
 
 def test_the_floors_are_the_measured_ones() -> None:
-    assert TAU_BENCH.floors == {"Retail": 6.09, "Airline": 38.0, "Overall": 22.04}
+    test = {"Retail": 6.09, "Airline": 38.0, "Overall": 22.04}
+    assert TAU_BENCH.floors == {**test, "Retail dev": 5.0, "Retail train": 1.0}
     assert round((100 * 7 / 115 + 38.0) / 2, 2) == 22.04
 
 
@@ -415,6 +420,15 @@ def test_interleaved_episodes_score_as_if_they_were_alone(real: None) -> None:
     played = list(play_batch(cases, OFFICIAL, generate, user_model, at_once=7))
     assert len(played) == 50
     assert {ending(one) for one in played} == {(StopReason.USER_STOP, 1.0)}
+
+
+def test_a_replay_finds_the_samples_of_every_split(real: None, tmp_path: Path) -> None:
+    ids = ["retail/train/499", "airline/test/0", "retail/dev/19", "retail/test/114"]
+    file = tmp_path / "recordings.jsonl"
+    file.write_text("".join(f"{json.dumps({'sample_id': name, 'messages': []})}\n" for name in ids))
+    assert [line["sample_id"] for line in replay_file("tau_bench", str(file), {})] == ids
+    with pytest.raises(DataError, match=r"line 1: sample_id: no sample 'retail/train/499'"):
+        list(replay_file("tau_bench", str(file), {"split": "test"}))
 
 
 @pytest.mark.parametrize(("domain", "split"), [("airline", "test"), ("retail", "dev")])

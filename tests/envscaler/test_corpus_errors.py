@@ -96,6 +96,9 @@ def test_a_bad_environment_names_file_record_and_field(
         pytest.param({"oracle": {}}, "oracle: must be a list, not dict", id="oracle"),
         pytest.param({"env_class_name": 1}, "env_class_name: must be a string, not int", id="class"),
         pytest.param({"clock": "noon"}, "clock: is not an ISO 8601 time: 'noon'", id="clock"),
+        pytest.param(
+            {"clock": "9999-12-31T23:00:00-02:00"}, "clock: is not an ISO 8601 time: '9999", id="clock-too-late"
+        ),
         pytest.param({"clock": 5}, "clock: must be a string, not int", id="clock-as-number"),
         pytest.param({"seed": True}, "seed: must be an integer, not bool", id="seed"),
         pytest.param({"audit": []}, "audit: must be an object, not list", id="audit"),

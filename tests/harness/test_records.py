@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,12 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, data: bytes 
         read_bytes(path)
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzipped"])
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "a").write_bytes(pack(b"\xef\xbb\xbf{}"))
+    assert read_bytes(tmp_path / "a") == b"{}"
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         read_bytes(tmp_path)
@@ -260,6 +267,8 @@ def test_a_bare_openai_tool_has_no_parameters() -> None:
 def test_an_unknown_word_gets_the_nearest_known_one_or_all() -> None:
     assert near_miss("papr", ["paper", "strict"]) == "did you mean 'paper'?"
     assert near_miss("x", ["strict", "paper"]) == "one of paper, strict"
+    many = [f"task_{number:03}" for number in range(165)]
+    assert near_miss("x", many).endswith(", task_018, task_019 and 145 more")
 
 
 @pytest.mark.parametrize(
