@@ -15,7 +15,7 @@ from typing import TypeVar
 from envscaler.skelbuilder.answers import Unusable, schema_of
 from envscaler.skelbuilder.ask import Answer, Generate, Prompt, Request, Turn, objection, read
 from envscaler.skelbuilder.journal import Memory
-from harness.errors import EnvScalerError
+from harness.errors import EnvScalerError, SettingError
 
 T = TypeVar("T")
 
@@ -99,6 +99,7 @@ class Desk:
             GaveUp: If none came.
             ServerFailed: If the server failed beyond the retries.
             BudgetSpent: If a call would be needed that the budget does not allow.
+            SettingError: If there is a budget of money and a model has no price.
         """
         turns = prompt.turns()
         problem = Unusable("it was not asked")
@@ -146,6 +147,11 @@ class Desk:
                     self._calls += 1
                     self._usd += answer.usd
                     self.tally.made += 1
+                    if self.limits.budget_usd is not None and not answer.usd and answer.tokens_in:
+                        # Else the budget would never end.
+                        raise SettingError(
+                            f"no price is known for {request.model}; give --price {request.model}=IN,OUT"
+                        )
                     return answer
                 finally:
                     self._in_flight -= 1

@@ -28,7 +28,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_QUERY_VERBS = ("get", "list", "find", "search", "show", "check", "view", "count", "compute", "calculate", "quote")
+_QUERY_VERBS = ("get", "list", "find", "search", "show", "view", "calculate", "quote")
 
 
 @dataclass
@@ -49,7 +49,7 @@ class ScriptedTester:
         for _ in range(8):
             arguments = _arguments(tools[name], records, chance)
             if case == "negative":
-                arguments = _broken(tools[name], arguments, chance)
+                arguments = _broken(tools[name], arguments, records, chance)
             shown = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
             if shown not in self.tried:
                 break
@@ -171,26 +171,27 @@ def _text(name: str, schema: dict[str, Any], records: Records, chance: random.Ra
     return chance.choice(quoted) if quoted else f"Test {name.replace('_', ' ')}"
 
 
-def _broken(tool: ToolSpec, arguments: dict[str, Any], chance: random.Random) -> dict[str, Any]:
-    """The arguments with one of them wrong: an unknown id, a number out of bounds, a text that is none."""
-    names = [name for name in arguments if name.endswith(("_id", "_ids", "id"))] or [*arguments]
-    if not names:
+def _broken(tool: ToolSpec, arguments: dict[str, Any], records: Records, chance: random.Random) -> dict[str, Any]:
+    """The arguments with one of them wrong: an unknown id, a value out of bounds, a wrong type. Optional ones too."""
+    properties: dict[str, Any] = tool.parameters.get("properties", {})
+    if not properties:
         return arguments
-    name = chance.choice(names if chance.random() < 0.6 else [*arguments])
-    value = arguments[name]
-    wrong: Any
+    ids = [name for name in properties if name.endswith(("_id", "_ids"))]
+    name = chance.choice(ids if ids and chance.random() < 0.3 else [*properties])
+    value = arguments[name] if name in arguments else _value(name, properties[name], records, chance)
+    wrong: list[Any]
     match value:
         case bool():
-            wrong = "yes"
+            wrong = ["yes"]
         case int() | float():
-            wrong = chance.choice([-1, 0, 10**9])
+            wrong = [-1, 0, 10**9, "many"]
         case str():
-            wrong = chance.choice([_UNKNOWN, _UNKNOWN, ""])
+            wrong = [_UNKNOWN, _UNKNOWN, "", 7]
         case list():
-            wrong = chance.choice([[], [_UNKNOWN]])
+            wrong = [[], [_UNKNOWN], [*value, *value]]
         case _:
-            wrong = {}
-    return {**arguments, name: wrong}
+            wrong = [{}]
+    return {**arguments, name: chance.choice(wrong)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def topics() -> list[Topic]:
         first, second, third = chance.sample(VERBS, 3)
         introduction = (
             f"The {place} number {number} keeps {thing}, {other} and the people who use them. Its staff {first}, "
-            f"{second} and {third} them day by day. Limits of {chance.randint(2, 90)} days and open bills bind the {place}."
+            f"{second} and {third} them day by day. Limits of {chance.randint(2, 90)} days bind the {place}."
         )
         scores = chance.randint(5, 10), chance.randint(5, 10)
         found.append(

@@ -46,10 +46,16 @@ class Seen:
         return self.gate or self.contract or self.reference
 
 
-def look(mutant: Mutant, corpus: Corpus, runner: IsolatedRunner, rounds: int = 100) -> Seen:
+def look(
+    mutant: Mutant,
+    corpus: Corpus,
+    runner: IsolatedRunner,
+    rounds: int = 100,
+    checkers: tuple[str, ...] = ("contract", "reference"),
+) -> Seen:
     """Inspect one environment with a bug."""
     found = dict.fromkeys(("contract", "reference"), False)
-    for name in found:
+    for name in checkers:
         for tester, subject, number in _inspections(mutant, corpus, rounds):
             sound = Subject.of(corpus.environments[mutant.record.id], subject.program.config, subject.program.clock)
             checker: Checker = ContractChecker() if name == "contract" else ReferenceChecker(sound.program, runner)

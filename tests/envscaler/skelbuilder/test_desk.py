@@ -12,6 +12,7 @@ from envscaler.skelbuilder.config import config_problems
 from envscaler.skelbuilder.desk import BudgetSpent, Desk, GaveUp, Limits, ServerFailed
 from envscaler.skelbuilder.journal import Memory
 from envscaler.skelbuilder.reading import reading
+from harness.errors import SettingError
 from tests.envscaler.skelbuilder.author.domains import DOMAINS
 from tests.envscaler.skelbuilder.author.writing import CLASS, config, words
 
@@ -77,6 +78,12 @@ def test_a_spent_budget_makes_no_further_call(limits: dict[str, Any]) -> None:
     with pytest.raises(BudgetSpent):
         asyncio.run(made.ask(prompt("y")))
     assert len(asked) == 1
+
+
+def test_a_budget_of_money_needs_prices() -> None:
+    made, _ = desk([Answer(text="{}", tokens_in=9)], budget_usd=1.0)
+    with pytest.raises(SettingError, match="no price is known for m; give --price m=IN,OUT"):
+        asyncio.run(made.ask(prompt()))
 
 
 def test_a_slow_server_is_kept_busy() -> None:

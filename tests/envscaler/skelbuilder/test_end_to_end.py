@@ -221,12 +221,11 @@ def test_killed_at_any_moment_it_resumes_to_the_same_files_and_repeats_no_finish
 
 def test_a_spent_budget_stops_cleanly_and_more_budget_goes_on(quick: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    for calls in (70, 300):
-        ended = asyncio.run(pipeline(folder, Author(), Limits(budget_calls=calls)))
-        assert ended.unfinished
-        assert ended.reason == f"the budget of {calls} calls is spent"
-        assert len(read_entries(folder / "journal.jsonl")) == calls
-        assert {record["status"] for record in records(folder, "tasks")} == {"kept", "rejected"}
+    ended = asyncio.run(pipeline(folder, Author(), Limits(budget_calls=40)))
+    assert ended.unfinished
+    assert ended.reason == "the budget of 40 calls is spent"
+    assert len(read_entries(folder / "journal.jsonl")) == 40
+    assert {record["status"] for record in records(folder, "tasks")} == {"kept", "rejected"}
     money = sum(entry.answer.usd for entry in read_entries(folder / "journal.jsonl"))
     assert asyncio.run(pipeline(folder, Author(), Limits(budget_usd=money))).reason.endswith("USD is spent")
     assert asyncio.run(pipeline(folder, Author(), Limits())).unfinished == 0
