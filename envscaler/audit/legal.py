@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from envscaler.audit.stage import Play, Stage, refused
-from envscaler.audit.tree import collections, is_number, is_tag, is_time, tree
+from envscaler.audit.tree import collections, is_number, is_tag, is_time, texts, tree
 from envscaler.scenarios import OracleCall
 from harness.environment import ToolSpec
 from harness.errors import EnvironmentFault
@@ -30,11 +30,15 @@ class Values:
     def __init__(self, root: Any) -> None:
         self.by_name: dict[str, list[Any]] = {}
         self.times: list[str] = []
+        self.lists: dict[str, list[list[Any]]] = {}
+        self.beside: dict[str, frozenset[str]] = {}
+        """Texts of a record, by its key."""
         for name, rows in collections(root).items():
             singular = name[:-1] if name.endswith("s") else name
             for key, row in rows.items():
                 if isinstance(key, str):
                     self._add(f"{singular}_id", key)
+                    self.beside.setdefault(key, frozenset(texts(row)))
                 self._take(name, row)
         for name, value in root.items():
             self._take(name, value)
@@ -44,6 +48,7 @@ class Values:
             for key, inner in value.items():
                 self._take(key, inner)
         elif isinstance(value, list):
+            self.lists.setdefault(name, []).append(value)
             for inner in value:
                 self._take(name, inner)
         elif isinstance(value, str | int | float) and value != "":

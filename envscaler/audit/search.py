@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from envscaler.audit.legal import Step, Values
+from envscaler.audit.oracle import unused
 from envscaler.audit.stage import PASSED, Stage, refused
 from envscaler.audit.tree import tree
 from envscaler.scenarios import OracleCall
@@ -25,10 +26,11 @@ from harness.isolation import restore
 from harness.program import Instance
 from harness.state import State
 
-_PER_TOOL = 24
+_PER_TOOL = 40
 """Argument lists of one tool for one check."""
 _AT_ONCE = 24
 """States that are judged together."""
+_CREATES = re.compile(r"(add|create|register|new|submit|record|log)_")
 _PREFIX = re.compile(r"^(target|expected|new|required|desired|correct)_")
 
 
@@ -121,12 +123,22 @@ def search(stage: Stage, budget: int) -> Found:
     Args:
         budget: Most calls to make; those that the environment refuses count.
     """
-    return _Search(stage, budget).run()
+    first = _Search(stage, budget // 2, ranked=True).run()
+    if first.share == 1.0:
+        return first
+    second = _Search(stage, budget - budget // 2, ranked=False).run()
+    return max(first, second, key=lambda found: found.share)
 
 
 class _Search:
-    def __init__(self, stage: Stage, budget: int) -> None:
-        self._stage, self._budget = stage, budget
+    """One run.
+
+    Args:
+        ranked: Try names of records first whose fields hold what a check speaks of; else in the state's order.
+    """
+
+    def __init__(self, stage: Stage, budget: int, *, ranked: bool) -> None:
+        self._stage, self._budget, self._ranked = stage, budget, ranked
         self._hints = _shared([hints(check.function) for check in stage.scenario.checks])
         self._read_only: dict[str, int] = {}
         self._instance: Instance | None = None
@@ -229,7 +241,7 @@ class _Search:
         required = tool.parameters.get("required", ())
         options: dict[str, list[Any]] = {}
         for name, schema in tool.parameters.get("properties", {}).items():
-            found = self._options(name, schema, known, values)
+            found = self._options(tool.name, name, schema, known, values)
             if name in required:
                 options[name] = found or ["note"]
             elif hinted := [value for value in known.named(name) if _fits(value, schema)]:
@@ -239,22 +251,34 @@ class _Search:
         ):
             yield {name: options[name][pick] for name, pick in zip(options, picks, strict=True)}
 
-    def _options(self, name: str, schema: dict[str, Any], known: Hints, values: Values) -> list[Any]:
+    def _options(self, tool: str, name: str, schema: dict[str, Any], known: Hints, values: Values) -> list[Any]:
         found: list[Any] = []
+        wanted = {constant for constant in known.constants if isinstance(constant, str)}
         present = values.named(name)
+        if self._ranked:
+            present = sorted(present, key=lambda key: -len(values.beside.get(str(key), frozenset()) & wanted))
+        task = self._stage.scenario.task
+        said = [constant for constant in known.constants if constant not in present]
         for value in (
             *known.named(name),
             *(constant for constant in known.constants if constant in present),
-            *(text for text in present if isinstance(text, str) and text in self._stage.scenario.task),
-            *present[:4],
+            *(text for text in present if isinstance(text, str) and text in task),
+            *present[:6],
             *schema.get("enum", ()),
+            *(constant for constant in said if isinstance(constant, str) and constant in task),
         ):
-            for item in (value, [value]):
+            # A list of what is there and what is asked for, as an update of a list takes it.
+            lists = [[*old, value] for old in values.lists.get(name.removeprefix("new_"), ())[:6]]
+            for item in (value, *lists, [value]):
                 if _fits(item, schema) and item not in found:
                     found.append(item)
+        stem = name.removesuffix("_id")
+        if stem != name and stem in tool and _CREATES.match(tool) and schema.get("type") == "string":
+            # Some environments let the caller name what it creates.
+            found.insert(min(len(found), 1), unused(f"{stem}-1", set(map(str, present))))
         if not found:
             found = [constant for constant in known.constants if _fits(constant, schema)]
-        return found[:8]
+        return found[:12]
 
 
 def _fits(value: Any, schema: dict[str, Any]) -> bool:
