@@ -6,8 +6,11 @@ environment and the effort; so a changed scenario is audited anew, and nothing e
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -52,7 +55,7 @@ def audit_corpus(
         jobs: Processes.
         journal: File of finished cards, read first and appended to.
     Raises:
-        SettingError: If the level is unknown or not allowed for this corpus.
+        SettingError: If the level is unknown or not allowed for this corpus, or another audit writes the journal.
         DataError: If the journal is broken.
         IsolationUnavailable: If this machine cannot isolate and nothing weaker was asked for.
     """
@@ -62,9 +65,9 @@ def audit_corpus(
         scenario.task_id: fingerprint(corpus.environments[scenario.env_id], scenario, effort)
         for scenario in corpus.scenarios.values()
     }
-    cards = {card.task_id: card for card in _read(journal) if wanted.get(card.task_id) == card.of}
-    left = [scenario for scenario in corpus.scenarios.values() if scenario.task_id not in cards]
     with _appending(journal) as file:
+        cards = {card.task_id: card for card in _read(journal) if wanted.get(card.task_id) == card.of}
+        left = [scenario for scenario in corpus.scenarios.values() if scenario.task_id not in cards]
         for card in _audited(corpus, left, level, jobs, effort, gate):
             cards[card.task_id] = card
             if file is not None:
@@ -105,7 +108,9 @@ def _audited(
         return
     # Fresh interpreters: a fork would take over sockets and locks of this one.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(scenarios)), mp_context=context) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(scenarios)), mp_context=context, initializer=_end_with, initargs=(os.getpid(),)
+    ) as pool:
         futures = [
             pool.submit(_one, corpus.environments[scenario.env_id], scenario, level, effort, gate)
             for scenario in scenarios
@@ -115,6 +120,17 @@ def _audited(
                 yield future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with(parent: int) -> None:
+    """Let this process not outlive the one that started it: a killed audit cannot tell its workers."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _one(record: EnvironmentRecord, scenario: Scenario, level: str, effort: Effort, gate: Thresholds) -> ScenarioCard:
@@ -130,6 +146,12 @@ def _appending(journal: Path | None) -> Iterator[BinaryIO | None]:
         return
     journal.parent.mkdir(parents=True, exist_ok=True)
     with journal.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SettingError(
+                f"{journal}: another audit is writing it; wait for it, or choose another folder"
+            ) from error
         yield file
 
 

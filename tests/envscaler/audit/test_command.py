@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from envscaler.audit import Effort, fingerprint
@@ -73,6 +77,32 @@ def test_what_was_audited_is_not_audited_again(folder: Path, tmp_path: Path) -> 
     assert door("audit", folder, "--jobs", 1, "--to", cards).stderr.count("kill") == 0
     journal.write_bytes(b"no card\n" + head)
     assert refused(door("audit", folder, "--jobs", 1, "--to", cards)).startswith(f"{journal}: line 1: is not a card")
+
+
+def test_a_killed_audit_leaves_no_process_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    many = corpus(*(cancel(SOUND, task_id=f"shop-task_{number}") for number in range(1, 41)))
+    write_unpacked(many, tmp_path / "many")
+    arguments = ["audit", str(tmp_path / "many"), "--jobs", "2", "--to", str(tmp_path / "cards")]
+    journal = tmp_path / "cards" / "cards.jsonl"
+    audit = subprocess.Popen(
+        [sys.executable, "-c", f"from envscaler.cli import main; main({arguments!r})"], stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not journal.is_file() or journal.read_bytes().count(b"\n") < 3):
+        time.sleep(0.02)
+    busy = door("audit", tmp_path / "many", "--jobs", 1, "--to", tmp_path / "cards")
+    assert refused(busy).startswith(f"{journal}: another audit is writing it")
+    children = psutil.Process(audit.pid).children(recursive=True)
+    audit.kill()
+    audit.wait()
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+    done = journal.read_bytes().count(b"\n")
+    assert 3 <= done < 40
+    result = door(*arguments)
+    assert result.exit_code == 0
+    assert result.stderr.count("kill 100.0%") == 40 - done
+    assert journal.read_bytes().count(b"\n") == 40
 
 
 def test_a_changed_scenario_is_audited_again(folder: Path, tmp_path: Path) -> None:
