@@ -44,6 +44,11 @@ def compiled(source: str, filename: str) -> types.CodeType:
     return compile(source, filename, "exec", dont_inherit=True)
 
 
+@functools.lru_cache(maxsize=256)
+def _lines(source: str) -> list[str]:
+    return source.splitlines(keepends=True)
+
+
 def compile_class(source: str, class_name: str) -> types.CodeType:
     """The code of an environment's source, under the file name that its tracebacks show."""
     return compiled(source, _filename(class_name))
@@ -68,7 +73,7 @@ def load_class(
     vars(module).update(namespace(MODULE, importer))
     # Dataclasses with string annotations look their module up by name; tracebacks look the source up.
     sys.modules[MODULE] = module
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    linecache.cache[filename] = (len(source), None, _lines(source), filename)
     try:
         exec(compiled(source, filename) if code is None else code, vars(module))
     except MemoryError:
