@@ -16,6 +16,7 @@ from envscaler.commands.audit import audit
 from envscaler.commands.door import BadInput, Door
 from envscaler.commands.evaluate import evaluate
 from envscaler.commands.results import results
+from envscaler.commands.serve import serve
 from envscaler.commands.synth import synth
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ main.add_command(results)
 main.add_command(evaluate)
 main.add_command(audit)
 main.add_command(synth)
+main.add_command(serve)
 
 
 @main.command()
