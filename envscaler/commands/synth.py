@@ -91,11 +91,11 @@ def skeletons(tasks: tuple[Path, ...], folder: Path, field: str | None, **option
     import asyncio
 
     from envscaler.skelbuilder import report as reports
-    from envscaler.skelbuilder.desk import Desk, Limits
-    from envscaler.skelbuilder.journal import Journal
-    from envscaler.skelbuilder.models import InspectModels, bind_roles
     from envscaler.skelbuilder.pipeline import Pipeline
     from envscaler.skelbuilder.texts import read_texts
+    from envscaler.synthesis.desk import Desk, Limits
+    from envscaler.synthesis.journal import Journal
+    from envscaler.synthesis.models import InspectModels, bind_roles
     from harness.files import replacing
     from harness.isolation import IsolatedRunner
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from envscaler.skelbuilder.answers import Unusable, answer_of
-from envscaler.skelbuilder.ask import Prompt
-from envscaler.skelbuilder.desk import Desk
 from envscaler.skelbuilder.evidence import Evidence, Judgement, Ruling, TestCall, View, differences
+from envscaler.synthesis.answers import Unusable, answer_of
+from envscaler.synthesis.ask import Prompt
+from envscaler.synthesis.desk import Desk
 from harness.environment import ToolSpec
 from harness.errors import near_miss
 

@@ -10,8 +10,8 @@ import ast
 import textwrap
 from collections.abc import Iterable
 
-from envscaler.skelbuilder.answers import Unusable
-from envscaler.skelbuilder.reading import Function, Unreadable, parsed
+from envscaler.synthesis.answers import Unusable
+from envscaler.synthesis.reading import Function, Unreadable, parsed
 
 
 def assemble(class_name: str, parts: Iterable[str]) -> str:

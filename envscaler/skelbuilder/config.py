@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from envscaler.skelbuilder.answers import Unusable, json_object
-from envscaler.skelbuilder.ask import Prompt
-from envscaler.skelbuilder.desk import Desk, GaveUp
 from envscaler.skelbuilder.plan import described
-from envscaler.skelbuilder.reading import Reading, assigned, is_self, reading
 from envscaler.skelbuilder.records import Built, Plan
+from envscaler.synthesis.answers import Unusable, json_object
+from envscaler.synthesis.ask import Prompt
+from envscaler.synthesis.desk import Desk, GaveUp
+from envscaler.synthesis.reading import Reading, assigned, is_self, reading
 from harness.errors import EnvironmentFault
 from harness.isolation import IsolatedRunner
 from harness.program import Program

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from envscaler.environments import EnvironmentRecord, tool_specs
-from envscaler.skelbuilder.reading import Reading, Unreadable, assigned, is_self, reading, used
+from envscaler.synthesis.reading import Reading, Unreadable, assigned, is_self, reading, used
 
 
 def _words(text: str) -> frozenset[str]:

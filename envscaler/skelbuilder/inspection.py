@@ -18,9 +18,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace as struct_replace
 
 from envscaler.environments import EnvironmentRecord
-from envscaler.skelbuilder.desk import GaveUp
 from envscaler.skelbuilder.evidence import Case, Checker, Count, Documentation, Evidence, TestCall, Tester, View
-from envscaler.skelbuilder.reading import Reading, method_source, reading
+from envscaler.synthesis.desk import GaveUp
+from envscaler.synthesis.reading import Reading, method_source, reading
 from harness.environment import ToolStatus
 from harness.errors import EnvironmentFault
 from harness.isolation import IsolatedInstance, IsolatedRunner

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from msgspec import Struct
 from msgspec.structs import replace
 
-from envscaler.skelbuilder.answers import Unusable, answer_of
-from envscaler.skelbuilder.ask import Prompt
 from envscaler.skelbuilder.records import Judged, Score10, TaskText, Text, Topic
+from envscaler.synthesis.answers import Unusable, answer_of
+from envscaler.synthesis.ask import Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from envscaler.skelbuilder import keep, mine, plan, select
 from envscaler.skelbuilder.agents import ModelChecker, ModelTester
 from envscaler.skelbuilder.config import configured
-from envscaler.skelbuilder.desk import BudgetSpent, Desk, GaveUp, ServerFailed
 from envscaler.skelbuilder.embed import Kind, embed
 from envscaler.skelbuilder.inspection import Inspection, InspectionRules, Subject, inspect
 from envscaler.skelbuilder.program import ProgramRules, build, env_id_of
 from envscaler.skelbuilder.records import Built, Judged, Plan, Status, TaskText, Topic, lines
+from envscaler.synthesis.desk import BudgetSpent, Desk, GaveUp, ServerFailed
 from harness.files import replacing
 from harness.isolation import IsolatedRunner
 from harness.state import State

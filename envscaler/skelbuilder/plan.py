@@ -14,9 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from envscaler.skelbuilder.answers import Unusable, converted, json_object, without_thinking
-from envscaler.skelbuilder.ask import Prompt
 from envscaler.skelbuilder.records import Entity, Operation, Plan, Topic
+from envscaler.synthesis.answers import Unusable, converted, json_object, without_thinking
+from envscaler.synthesis.ask import Prompt
 
 LEAST_OPERATIONS = 15
 """The paper's environments have 10 to 30 tools, 18.6 on average; below this a scenario has little room."""

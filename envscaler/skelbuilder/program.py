@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from envscaler.skelbuilder.answers import Unusable, code
-from envscaler.skelbuilder.ask import Prompt
 from envscaler.skelbuilder.assemble import assemble
-from envscaler.skelbuilder.desk import Desk, GaveUp
 from envscaler.skelbuilder.gate import Finding, gate
 from envscaler.skelbuilder.plan import described
-from envscaler.skelbuilder.reading import Unreadable, reading
 from envscaler.skelbuilder.records import Built, Operation, Plan
+from envscaler.synthesis.answers import Unusable, code
+from envscaler.synthesis.ask import Prompt
+from envscaler.synthesis.desk import Desk, GaveUp
+from envscaler.synthesis.reading import Unreadable, reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,13 +19,13 @@ from inspect_ai.solver import Generate, Solver, TaskState
 
 from envscaler.scenarios import Corpus, load
 from envscaler.skelbuilder.agents import ModelChecker, ModelTester
-from envscaler.skelbuilder.ask import ROLES
-from envscaler.skelbuilder.desk import Desk, Limits
 from envscaler.skelbuilder.gate import gate
 from envscaler.skelbuilder.inspection import InspectionRules, inspect
-from envscaler.skelbuilder.journal import Memory
-from envscaler.skelbuilder.models import InspectModels
 from envscaler.skelbuilder.survey import subject_of
+from envscaler.synthesis.ask import ROLES
+from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.journal import Memory
+from envscaler.synthesis.models import InspectModels
 from harness.errors import EnvScalerError, SettingError
 from harness.isolation import IsolatedRunner
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from envscaler.skelbuilder.journal import Entry, read_entries
+from envscaler.synthesis.journal import Entry, read_entries
 from harness.errors import DataError
 from harness.files import read_bytes
 

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 
-from envscaler.skelbuilder.ask import Answer, Prompt, Request
-from envscaler.skelbuilder.desk import Desk, Limits
 from envscaler.skelbuilder.embed import embed
-from envscaler.skelbuilder.journal import Memory
 from envscaler.skelbuilder.records import Topic
 from envscaler.skelbuilder.select import SelectRules, above, embedded_text, select
+from envscaler.synthesis.ask import Answer, Prompt, Request
+from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.journal import Memory
 from tests.performance.measure import Row
 
 TOPICS = 1000

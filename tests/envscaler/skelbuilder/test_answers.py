@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from envscaler.skelbuilder.answers import Unusable, code, json_object, refuses, schema_of
-from envscaler.skelbuilder.ask import Answer, read
 from envscaler.skelbuilder.mine import Judgement, TopicAnswer
 from envscaler.skelbuilder.plan import StateAnswer, read_operations, read_state
+from envscaler.synthesis.answers import Unusable, code, json_object, refuses, schema_of
+from envscaler.synthesis.ask import Answer, read
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_code_that_is_cut_off_or_broken_is_told_apart() -> None:
     ],
 )
 def test_every_unusable_answer_has_a_kind(answer: Answer, kind: str) -> None:
-    from envscaler.skelbuilder.answers import answer_of
+    from envscaler.synthesis.answers import answer_of
 
     with pytest.raises(Unusable) as problem:
         read(answer, lambda text: answer_of(text, TopicAnswer))
@@ -64,7 +64,7 @@ def test_a_usable_answer_that_begins_with_an_apology_is_used() -> None:
         "I'm sorry for the wait. "
         '{"analysis": "a", "domain_specific": true, "stateful": true, "reads": true, "writes": false}'
     )
-    from envscaler.skelbuilder.answers import answer_of
+    from envscaler.synthesis.answers import answer_of
 
     assert refuses(text)
     assert read(Answer(text=text), lambda text: answer_of(text, Judgement)).writes is False

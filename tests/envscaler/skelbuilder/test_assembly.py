@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from envscaler.skelbuilder.answers import Unusable
 from envscaler.skelbuilder.assemble import assemble
+from envscaler.synthesis.answers import Unusable
 
 STATE = '''\
 """A module docstring."""

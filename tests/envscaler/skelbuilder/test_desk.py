@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from envscaler.skelbuilder.answers import Unusable, json_object
-from envscaler.skelbuilder.ask import Answer, Prompt, Request
 from envscaler.skelbuilder.config import config_problems
-from envscaler.skelbuilder.desk import BudgetSpent, Desk, GaveUp, Limits, ServerFailed
-from envscaler.skelbuilder.journal import Memory
-from envscaler.skelbuilder.reading import reading
+from envscaler.synthesis.answers import Unusable, json_object
+from envscaler.synthesis.ask import Answer, Prompt, Request
+from envscaler.synthesis.desk import BudgetSpent, Desk, GaveUp, Limits, ServerFailed
+from envscaler.synthesis.journal import Memory
+from envscaler.synthesis.reading import reading
 from harness.errors import SettingError
 from tests.envscaler.skelbuilder.author.domains import DOMAINS
 from tests.envscaler.skelbuilder.author.writing import CLASS, config, words

@@ -19,13 +19,13 @@ from click.testing import CliRunner, Result
 
 from envscaler.cli import main
 from envscaler.scenarios import load
-from envscaler.skelbuilder.ask import ROLES
-from envscaler.skelbuilder.desk import Desk, Limits
 from envscaler.skelbuilder.gate import gate
 from envscaler.skelbuilder.inspection import InspectionRules
-from envscaler.skelbuilder.journal import Journal, read_entries
 from envscaler.skelbuilder.pipeline import STAGES, Ended, Pipeline, Settings
 from envscaler.skelbuilder.texts import read_texts
+from envscaler.synthesis.ask import ROLES
+from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.journal import Journal, read_entries
 from harness.isolation import IsolatedRunner
 from tests.envscaler.skelbuilder.author.model import Author
 from tests.envscaler.skelbuilder.author.record import RECORDING, TASKS, pack
@@ -177,7 +177,7 @@ def recorded_child(folder: Path, recording: Path, calls: Path) -> int:
         return pid
     status = 1
     try:
-        from envscaler.skelbuilder.models import InspectModels, bind_roles
+        from envscaler.synthesis.models import InspectModels, bind_roles
 
         bind_roles("reference/recorded", (), {"recording": str(recording), "calls": str(calls), "seconds": 0.02})
         asyncio.run(pipeline(folder, InspectModels({}, concurrency=CALLS), Limits(concurrency=CALLS)))

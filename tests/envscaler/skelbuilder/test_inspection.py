@@ -9,11 +9,11 @@ import pytest
 
 from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import load
-from envscaler.skelbuilder.desk import GaveUp, ServerFailed
 from envscaler.skelbuilder.evidence import Evidence, Ruling, TestCall, View
 from envscaler.skelbuilder.inspection import Inspection, InspectionRules, Subject, inspect
 from envscaler.skelbuilder.scripted import ContractChecker, ReferenceChecker, ScriptedTester
 from envscaler.skelbuilder.survey import subject_of, survey
+from envscaler.synthesis.desk import GaveUp, ServerFailed
 from harness.isolation import IsolatedRunner
 from harness.program import Limits
 from harness.state import State

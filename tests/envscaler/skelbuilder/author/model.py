@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from envscaler.skelbuilder.ask import Request
 from envscaler.skelbuilder.evidence import Count, Documentation, TestCall, View
 from envscaler.skelbuilder.scripted import ScriptedTester
+from envscaler.synthesis.ask import Request
 from harness.environment import ToolSpec
 from harness.recordings import Answer
 from harness.state import State

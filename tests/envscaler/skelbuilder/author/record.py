@@ -9,11 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from envscaler.skelbuilder.ask import ROLES
-from envscaler.skelbuilder.desk import Desk, Limits
-from envscaler.skelbuilder.journal import Journal, read_entries
 from envscaler.skelbuilder.pipeline import Ended, Pipeline, Settings
 from envscaler.skelbuilder.texts import read_texts
+from envscaler.synthesis.ask import ROLES
+from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.journal import Journal, read_entries
 from harness.isolation import IsolatedRunner
 from harness.recordings import Line
 from tests.envscaler.skelbuilder.author.model import Author

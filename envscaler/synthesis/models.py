@@ -23,7 +23,7 @@ from inspect_ai.model._model import init_model_roles
 from inspect_ai.model._util import resolve_model_roles
 from inspect_ai.util import JSONSchema
 
-from envscaler.skelbuilder.ask import ROLES, Answer, Request
+from envscaler.synthesis.ask import ROLES, Answer, Request
 from harness.errors import SettingError
 
 Prices = Mapping[str, tuple[float, float]]

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from envscaler.skelbuilder.ask import Answer, Request
+from envscaler.synthesis.ask import Answer, Request
 from harness.errors import DataError, SettingError
 from harness.files import read_bytes
 

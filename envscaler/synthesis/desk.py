@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from envscaler.skelbuilder.answers import Unusable, schema_of
-from envscaler.skelbuilder.ask import Answer, Generate, Prompt, Request, Turn, objection, read
-from envscaler.skelbuilder.journal import Memory
+from envscaler.synthesis.answers import Unusable, schema_of
+from envscaler.synthesis.ask import Answer, Generate, Prompt, Request, Turn, objection, read
+from envscaler.synthesis.journal import Memory
 from harness.errors import EnvScalerError, SettingError
 
 T = TypeVar("T")

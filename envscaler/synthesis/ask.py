@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from envscaler.skelbuilder.answers import Unusable, refuses
+from envscaler.synthesis.answers import Unusable, refuses
 from harness.recordings import Answer, prompt_key
 
 __all__ = ["ROLES", "Answer", "Generate", "Prompt", "Request", "Role", "Turn", "objection", "read"]
