@@ -1,37 +1,29 @@
-"""The audit of a corpus: scenario by scenario, in several processes, resumed where it stopped.
-
-The journal holds one finished card a line. A card is used again as long as its digest is that of the scenario, its
-environment and the effort; so a changed scenario is audited anew, and nothing else is.
-"""
+"""The audit of a corpus: scenario by scenario, in several processes, resumed where it stopped."""
 
 from __future__ import annotations
 
-import fcntl
 import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
-
-import msgspec
 
 from envscaler.audit.card import ScenarioCard
+from envscaler.audit.journal import CardJournal
 from envscaler.audit.scenario import audit, fingerprint
 from envscaler.audit.thresholds import Effort, Thresholds
 from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import Corpus, Scenario
-from harness.errors import DataError, SettingError
+from harness.errors import SettingError
 from harness.isolation import IsolatedRunner
 from harness.program import Limits, Runner
 from harness.trusted import TrustedRunner
 
 LEVELS = ("isolated", "process", "trusted")
-_LIMITS = Limits(check_seconds=30.0)
+LIMITS = Limits(check_seconds=30.0)
 """A check hears many states in one go."""
 
 Progress = Callable[[ScenarioCard, int, int], None]
@@ -65,14 +57,13 @@ def audit_corpus(
         scenario.task_id: fingerprint(corpus.environments[scenario.env_id], scenario, effort)
         for scenario in corpus.scenarios.values()
     }
-    with _appending(journal) as file:
-        cards = {card.task_id: card for card in _read(journal) if wanted.get(card.task_id) == card.of}
+    with CardJournal(journal) as finished:
+        known = {task_id: finished.get(of) for task_id, of in wanted.items()}
+        cards = {task_id: card for task_id, card in known.items() if card is not None}
         left = [scenario for scenario in corpus.scenarios.values() if scenario.task_id not in cards]
         for card in _audited(corpus, left, level, jobs, effort, gate):
             cards[card.task_id] = card
-            if file is not None:
-                file.write(msgspec.json.encode(card) + b"\n")
-                file.flush()
+            finished.add(card)
             if progress is not None:
                 progress(card, len(cards), len(wanted))
     return [cards[task_id] for task_id in wanted]
@@ -96,7 +87,7 @@ def check_level(corpus: Corpus, level: str) -> None:
 @cache
 def runner(level: str) -> Runner:
     """The runner of this process for a level."""
-    return TrustedRunner() if level == "trusted" else IsolatedRunner(_LIMITS, allow_weak=level == "process")
+    return TrustedRunner() if level == "trusted" else IsolatedRunner(LIMITS, allow_weak=level == "process")
 
 
 def _audited(
@@ -137,38 +128,3 @@ def _one(record: EnvironmentRecord, scenario: Scenario, level: str, effort: Effo
     # Trusted code is replayed in child processes too: what one process agrees on may differ in the next.
     fresh = runner("process" if level == "trusted" else level)
     return audit(record, scenario, runner(level), fresh=[fresh], effort=effort, gate=gate)
-
-
-@contextmanager
-def _appending(journal: Path | None) -> Iterator[BinaryIO | None]:
-    if journal is None:
-        yield None
-        return
-    journal.parent.mkdir(parents=True, exist_ok=True)
-    with journal.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise SettingError(
-                f"{journal}: another audit is writing it; wait for it, or choose another folder"
-            ) from error
-        yield file
-
-
-def _read(journal: Path | None) -> Iterator[ScenarioCard]:
-    """Finished cards; a torn last line, as a killed run leaves it, is cut off.
-
-    Raises:
-        DataError: If another line is broken.
-    """
-    if journal is None or not journal.is_file():
-        return
-    data = journal.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole != len(data):
-        os.truncate(journal, whole)
-    for number, line in enumerate(data[:whole].splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=ScenarioCard)
-        except msgspec.MsgspecError as error:
-            raise DataError(journal, f"line {number}", f"is not a card of an audit ({error})") from error

@@ -129,13 +129,21 @@ def _played(scenario: Scenario, record: EnvironmentRecord, runner: Runner) -> It
 
 
 def _unknown_keys(scenario: Scenario, record: EnvironmentRecord) -> Iterator[Finding]:
-    """Keys of the configuration that the source never names: set as attributes, read by nobody."""
-    tree = ast.parse(record.source)
-    named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    known = names_in(ast.parse(record.source))
     for key in scenario.init_config.decode():
-        if key not in named:
+        if key not in known:
             yield Finding("note", f"{scenario.task_id}.init_config.{key}", "is a key that the environment never reads")
+
+
+def names_in(source: ast.Module) -> set[str]:
+    """All that a source names as an attribute or a text; what a configuration has besides is set and read by nobody."""
+    names: set[str] = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)
+    return names
 
 
 def _oracle(scenario: Scenario, environment: SynthesizedEnvironment, runner: Runner) -> Iterator[Finding]:

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from envscaler.skelbuilder.evidence import Evidence, Judgement, Ruling, TestCall, View, differences
+from envscaler.skelbuilder.evidence import Evidence, Judgement, Ruling, TestCall, View
+from envscaler.synthesis import shown
 from envscaler.synthesis.answers import Unusable, answer_of
 from envscaler.synthesis.ask import Prompt
 from envscaler.synthesis.desk import Desk
-from harness.environment import ToolSpec
-from harness.errors import near_miss
-
-_MOST_STATE = 40_000
-"""Characters of the state that a tester is shown."""
 
 TESTER = """\
 You test the tools of a program through its documentation. You see its tools, its current records and how often each \
@@ -84,23 +80,18 @@ def tester_prompt(view: View, temperature: float) -> Prompt[TestCall]:
     """Ask for the next call."""
     documentation = view.documentation
     tools = {tool.name: tool for tool in documentation.tools}
-    state = view.state.data.decode("utf-8", "replace")
-    if len(state) > _MOST_STATE:
-        state = f"{state[:_MOST_STATE]} ... ({len(state) - _MOST_STATE} characters more)"
     table = "\n".join(
         f"{name}: {count.positive} positive, {count.negative} negative"
         for name, count in view.counts.items()
         if name in view.allowed
     )
-    last = "\n".join(
-        f"{call.tool}({json.dumps(call.arguments, ensure_ascii=False)}) -> {said[:300]}" for call, said in view.last
-    )
+    last = "\n".join(f"{shown.call(call.tool, call.arguments)} -> {said[:300]}" for call, said in view.last)
     user = (
-        f"# {documentation.title}\n{documentation.introduction}\n\nRules:\n"
-        + "".join(f"- {rule}\n" for rule in documentation.rules)
+        shown.documentation(documentation.title, documentation.introduction, documentation.rules)
         + "\n## Tools\n"
-        + "\n".join(_tool(tools[name]) for name in view.allowed)
-        + f"\n\n## Records now\n{state}\n\n## Tests so far (this is number {view.number} of {view.rounds})\n{table}"
+        + "\n".join(shown.tool(tools[name]) for name in view.allowed)
+        + f"\n\n## Records now\n{shown.records(view.state)}"
+        + f"\n\n## Tests so far (this is number {view.number} of {view.rounds})\n{table}"
         + (f"\n\n## Latest calls\n{last}" if last else "")
     )
 
@@ -114,7 +105,9 @@ def tester_prompt(view: View, temperature: float) -> Prompt[TestCall]:
             case="positive" if said.case == "positive" else "negative",
             purpose=said.purpose,
         )
-        problem = call_problem(call, tools, view.allowed)
+        problem = shown.call_problem(call.tool, call.arguments, tools)
+        if problem is None and call.tool not in view.allowed:
+            problem = f"{call.tool} was tested enough; choose one of {', '.join(view.allowed)}"
         if problem:
             raise Unusable(problem, "wrong")
         return call
@@ -130,39 +123,18 @@ def tester_prompt(view: View, temperature: float) -> Prompt[TestCall]:
     )
 
 
-def call_problem(call: TestCall, tools: dict[str, ToolSpec], allowed: object = None) -> str | None:
-    """Why a call cannot be made at all: no such tool, or not its parameters. The tester's mistake, not the tool's."""
-    if call.tool not in tools:
-        return f"there is no tool '{call.tool}'; {near_miss(call.tool, list(tools))}"
-    if isinstance(allowed, list | tuple) and call.tool not in allowed:
-        return f"{call.tool} was tested enough; choose one of {', '.join(allowed)}"
-    schema = tools[call.tool].parameters
-    missing = [name for name in schema.get("required", ()) if name not in call.arguments]
-    if missing:
-        return f"{call.tool} requires {', '.join(missing)}"
-    unknown = [name for name in call.arguments if name not in schema.get("properties", {})]
-    if unknown and not schema.get("additionalProperties", True):
-        return f"{call.tool} has no parameter {', '.join(unknown)}"
-    return None
-
-
-def _tool(tool: ToolSpec) -> str:
-    return f"{tool.name}: {tool.description}\n  parameters: {json.dumps(tool.parameters, ensure_ascii=False)}"
-
-
 def checker_prompt(evidence: Evidence, temperature: float) -> Prompt[Ruling]:
     """Ask for a ruling."""
     documentation, call = evidence.documentation, evidence.call
     described = next((tool.description for tool in documentation.tools if tool.name == call.tool), "")
     came = "raised an exception" if evidence.raised else "returned"
     user = (
-        f"# {documentation.title}\n{documentation.introduction}\n\nRules:\n"
-        + "".join(f"- {rule}\n" for rule in documentation.rules)
+        shown.documentation(documentation.title, documentation.introduction, documentation.rules)
         + f"\n## The tool {call.tool}\n{described}\n```python\n{evidence.source}\n```\n"
         + f"\n## The call, meant as a {call.case} one\n{json.dumps(call.arguments, ensure_ascii=False)}\n"
         + f"\n## It {came}\n{evidence.observation[:8000]}\n"
-        + f"\n## Changes in the records\n{differences(evidence.before, evidence.after)}\n"
-        + f"\n## Records before\n{evidence.before.data.decode('utf-8', 'replace')[:_MOST_STATE]}"
+        + f"\n## Changes in the records\n{shown.differences(evidence.before, evidence.after)}\n"
+        + f"\n## Records before\n{evidence.before.data.decode('utf-8', 'replace')[: shown.MOST_STATE]}"
     )
 
     def parse(text: str) -> Ruling:

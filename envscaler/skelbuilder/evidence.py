@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -10,7 +9,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from harness.environment import ToolSpec
-from harness.state import MISSING, State
+from harness.state import State
 
 Case = Literal["positive", "negative"]
 Judgement = Literal["pass", "warning", "fail"]
@@ -115,16 +114,3 @@ class Checker(Protocol):
             GaveUp: If none comes; the round stays unjudged.
         """
         ...
-
-
-def differences(before: State, after: State, most: int = 40) -> str:
-    """What changed, a line each."""
-    changes = before.diff(after)
-    lines = [f"{change.path}: {_value(change.before)} -> {_value(change.after)}" for change in changes[:most]]
-    if len(changes) > most:
-        lines.append(f"... and {len(changes) - most} more")
-    return "\n".join(lines) or "nothing"
-
-
-def _value(value: Any) -> str:
-    return "absent" if value is MISSING else json.dumps(value, ensure_ascii=False)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
 from envscaler.environments import EnvironmentRecord
-from envscaler.scenarios import Corpus, write_unpacked
 from envscaler.skelbuilder.inspection import Inspection
 from envscaler.skelbuilder.records import Built, Plan, Topic
 
@@ -48,8 +44,6 @@ def record(plan: Plan, built: Built) -> EnvironmentRecord:
 
 def environment(plan: Plan, built: Built, found: Inspection, topic: Topic) -> EnvironmentRecord:
     """A kept environment with the figures of its inspection."""
-    from dataclasses import replace
-
     quality = {
         "rounds": found.passed + found.warned + found.failed,
         "passed": found.passed,
@@ -64,22 +58,3 @@ def environment(plan: Plan, built: Built, found: Inspection, topic: Topic) -> En
     }
     made = record(plan, built)
     return replace(made, quality=quality, released={**made.released, "init_config_list": [built.config]})
-
-
-def write_corpus(folder: Path, records: Sequence[EnvironmentRecord]) -> None:
-    """Write a corpus in place of an earlier one of the same run; at no moment is half a corpus under its name."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        write_unpacked(Corpus({one.id: one for one in records}, {}), draft)
-        draft.chmod(0o755)
-        if folder.exists():
-            # A folder cannot replace a full one in one step: the old one steps aside first.
-            aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-            folder.rename(aside / folder.name)
-            draft.rename(folder)
-            shutil.rmtree(aside)
-        else:
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

@@ -7,34 +7,27 @@ was not answered yet and ends with the same files. Tasks, and then environments,
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from envscaler.scenarios import Corpus
 from envscaler.skelbuilder import keep, mine, plan, select
 from envscaler.skelbuilder.agents import ModelChecker, ModelTester
 from envscaler.skelbuilder.config import configured
 from envscaler.skelbuilder.embed import Kind, embed
 from envscaler.skelbuilder.inspection import Inspection, InspectionRules, Subject, inspect
 from envscaler.skelbuilder.program import ProgramRules, build, env_id_of
-from envscaler.skelbuilder.records import Built, Judged, Plan, Status, TaskText, Topic, lines
+from envscaler.skelbuilder.records import Built, Judged, Plan, TaskText, Topic
 from envscaler.synthesis.desk import BudgetSpent, Desk, GaveUp, ServerFailed
-from harness.files import replacing
+from envscaler.synthesis.folder import Ended, Progress, RunFolder, fate
 from harness.isolation import IsolatedRunner
 from harness.state import State
 
-A = TypeVar("A")
-B = TypeVar("B")
-
 STAGES = ("tasks", "judged", "topics", "selected", "plans", "programs", "inspections")
 """Files of a run, one a stage."""
-
-Progress = Callable[[str, int, int], None]
-"""Told after each item: stage, how many are done, how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +45,6 @@ class Settings:
     inspection: InspectionRules = field(default_factory=InspectionRules)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a run ended."""
-
-    kept: int
-    unfinished: int
-    reason: str
-    """Why something is unfinished; empty if nothing is."""
-
-
 class Pipeline:
     """One run in one folder.
 
@@ -72,67 +55,43 @@ class Pipeline:
     def __init__(
         self, folder: Path, desk: Desk, runner: IsolatedRunner, settings: Settings, progress: Progress | None = None
     ) -> None:
-        self.folder = folder
+        self.folder = RunFolder(folder, STAGES, progress)
         self.desk = desk
         self.runner = runner
         self.settings = settings
-        self.progress = progress or (lambda stage, done, total: None)
 
     async def run(self, texts: Sequence[TaskText]) -> Ended:
         """Do what is not done yet, and write all files."""
-        _sweep(self.folder)
+        self.folder.sweep()
         tasks = mine.filtered(texts, self.settings.texts)
-        self._write("tasks", tasks)
+        self.folder.write("tasks", tasks)
         kept = [task for task in tasks if task.status == "kept"]
-        mined = await self._each("mine", kept, self._mine)
-        self._write("judged", [judged for judged, _ in mined])
+        mined = await self.folder.each("mine", kept, self._mine)
+        self.folder.write("judged", [judged for judged, _ in mined])
         topics = [topic for _, topic in mined if topic is not None]
-        self._write("topics", topics)
+        self.folder.write("topics", topics)
         broken = [record for pair in mined for record in pair if record is not None and record.status == "unfinished"]
         if broken:
             # Which topics are alike is known only when all are there.
             return Ended(0, len(broken), broken[0].reason)
         selected = await asyncio.to_thread(self._select, topics)
-        self._write("selected", selected)
+        self.folder.write("selected", selected)
         taken: set[str] = set()
         chosen = [(env_id_of(topic.title, taken), topic) for topic in selected if topic.status == "kept"]
-        made = await self._each("build", chosen, self._environment)
-        self._write("plans", [one for one, _, _ in made])
-        self._write("programs", [one for _, one, _ in made if one is not None])
+        made = await self.folder.each("build", chosen, self._environment)
+        self.folder.write("plans", [one for one, _, _ in made])
+        self.folder.write("programs", [one for _, one, _ in made if one is not None])
         inspections = [one for _, _, one in made if one is not None]
-        self._write("inspections", inspections)
+        self.folder.write("inspections", inspections)
         records = [
             keep.environment(planned, built, found, topic)
             for (_, topic), (planned, built, found) in zip(chosen, made, strict=True)
             if built is not None and found is not None and found.status == "kept"
         ]
-        keep.write_corpus(self.folder / "corpus", records)
+        self.folder.write_corpus(Corpus({one.id: one for one in records}, {}))
         stages = [record for group in made for record in group if record is not None]
         unfinished = [record.reason for record in stages if record.status == "unfinished"]
         return Ended(len(records), len(unfinished), unfinished[0] if unfinished else "")
-
-    def _write(self, name: str, records: Sequence[Any]) -> None:
-        with replacing(self.folder / f"{name}.jsonl") as file:
-            file.write(lines(list(records)))
-
-    async def _each(self, stage: str, items: Sequence[A], do: Callable[[A], Awaitable[B]]) -> list[B]:
-        """All items at once, in order; the desk bounds what is asked at one time."""
-        done = 0
-
-        async def one(item: A) -> B:
-            nonlocal done
-            result = await do(item)
-            done += 1
-            self.progress(stage, done, len(items))
-            return result
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                running = [group.create_task(one(item)) for item in items]
-        except ExceptionGroup as errors:
-            # The first is the cause; the others are its echo in items that run beside it.
-            raise errors.exceptions[0] from errors
-        return [task.result() for task in running]
 
     async def _mine(self, task: TaskText) -> tuple[Judged, Topic | None]:
         try:
@@ -198,20 +157,3 @@ class Pipeline:
             )
         except (ServerFailed, BudgetSpent) as error:
             return Inspection(env_id=planned.env_id, status="unfinished", reason=fate(error)[1])
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the drafts of a killed run; the journal's lock says that no other run is writing."""
-    for draft in folder.glob(".*"):
-        if draft.name.startswith(tuple(f".{name}." for name in (*(f"{stage}.jsonl" for stage in STAGES), "corpus"))):
-            shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
-
-
-def fate(error: GaveUp | ServerFailed | BudgetSpent) -> tuple[Status, str]:
-    """What an error makes of its item: a bad answer rejects it, a failed server or a spent budget leaves it open."""
-    match error:
-        case GaveUp():
-            return "rejected", f"{error.stage}: {error.kind}"
-        case BudgetSpent():
-            return "unfinished", str(error)
-    return "unfinished", f"model server: {error}"

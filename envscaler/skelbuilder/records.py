@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct, field
+
+from envscaler.synthesis.folder import Status
 
 Score10 = Annotated[int, Meta(ge=1, le=10)]
 Text = Annotated[str, Meta(min_length=1)]
-
-Status = Literal["kept", "rejected", "unfinished"]
-"""`rejected` for a reason of its own; `unfinished` where the model server failed or a budget ended: run it again."""
 
 
 class TaskText(Struct, frozen=True, kw_only=True):
@@ -98,8 +96,3 @@ class Built(Struct, frozen=True, kw_only=True):
     """What the gate last said, where it was rejected."""
     status: Status = "kept"
     reason: str = ""
-
-
-def lines(records: list[Any]) -> bytes:
-    """Records as JSON lines."""
-    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)

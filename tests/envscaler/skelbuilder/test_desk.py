@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from envscaler.skelbuilder.config import config_problems
 from envscaler.synthesis.answers import Unusable, json_object
 from envscaler.synthesis.ask import Answer, Prompt, Request
 from envscaler.synthesis.desk import BudgetSpent, Desk, GaveUp, Limits, ServerFailed
 from envscaler.synthesis.journal import Memory
 from envscaler.synthesis.reading import reading
+from envscaler.synthesis.shape import Shape, Size
 from harness.errors import SettingError
 from tests.envscaler.skelbuilder.author.domains import DOMAINS
 from tests.envscaler.skelbuilder.author.writing import CLASS, config, words
@@ -105,8 +105,8 @@ def test_a_slow_server_is_kept_busy() -> None:
 
 def test_a_configuration_must_fit_the_program() -> None:
     domain = DOMAINS[0]
-    read = reading(words(domain, CLASS), "AllotmentGardenOffice")
-    assert list(config_problems(read, config(domain))) == []
+    shape = Shape.of(reading(words(domain, CLASS), "AllotmentGardenOffice"))
+    assert list(shape.misfits(config(domain), Size())) == []
     broken = config(domain)
     broken["leases"]["C-1"]["plot_id"] = "A-77"
     broken["plots"].pop("A-3")
@@ -115,7 +115,7 @@ def test_a_configuration_must_fit_the_program() -> None:
     broken["gardeners"]["P-2"]["preferenc"] = []
     broken["nonsense"] = 1
     del broken["next_number"]
-    assert list(config_problems(read, broken)) == [
+    assert [str(misfit) for misfit in shape.misfits(broken, Size())] == [
         "lacks the attribute next_number",
         'gardeners["P-1"] lacks phone',
         'gardeners["P-2"] has preferenc, which its TypedDict does not name',

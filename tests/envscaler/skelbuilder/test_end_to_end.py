@@ -21,7 +21,8 @@ from envscaler.cli import main
 from envscaler.scenarios import load
 from envscaler.skelbuilder.gate import gate
 from envscaler.skelbuilder.inspection import InspectionRules
-from envscaler.skelbuilder.pipeline import STAGES, Ended, Pipeline, Settings
+from envscaler.skelbuilder.pipeline import STAGES, Pipeline, Settings
+from envscaler.synthesis.folder import Ended
 from envscaler.skelbuilder.texts import read_texts
 from envscaler.synthesis.ask import ROLES
 from envscaler.synthesis.desk import Desk, Limits
@@ -254,7 +255,7 @@ def test_a_failing_server_leaves_items_open_and_a_later_run_closes_them(quick: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("report", "nowhere"), "envscaler: nowhere: holds no run of `envscaler synth skeletons`\n"),
+        (("report", "nowhere"), "envscaler: nowhere: holds no run of `envscaler synth`\n"),
         (
             ("skeletons", "none.jsonl", "--to", "x"),
             "envscaler: none.jsonl: cannot be read: No such file or directory\n",

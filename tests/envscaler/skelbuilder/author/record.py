@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from envscaler.skelbuilder.pipeline import Ended, Pipeline, Settings
+from envscaler.skelbuilder.pipeline import Pipeline, Settings
+from envscaler.synthesis.folder import Ended
 from envscaler.skelbuilder.texts import read_texts
 from envscaler.synthesis.ask import ROLES
 from envscaler.synthesis.desk import Desk, Limits
