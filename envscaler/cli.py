@@ -13,6 +13,7 @@ import click
 from envscaler import __version__
 from envscaler.commands import door
 from envscaler.commands.audit import audit
+from envscaler.commands.collect import collect
 from envscaler.commands.door import BadInput, Door
 from envscaler.commands.evaluate import evaluate
 from envscaler.commands.results import results
@@ -32,6 +33,7 @@ def main() -> None:
 main.add_command(results)
 main.add_command(evaluate)
 main.add_command(audit)
+main.add_command(collect)
 main.add_command(synth)
 main.add_command(serve)
 

@@ -123,10 +123,11 @@ def write_trajectories(path: Path, trajectories: Iterable[Trajectory]) -> None:
     """Write trajectories as JSONL, whole or not at all."""
     with replacing(path) as file:
         for trajectory in trajectories:
-            file.write(_line(trajectory.record()) + b"\n")
+            file.write(encoded(trajectory.record()) + b"\n")
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def encoded(record: dict[str, Any]) -> bytes:
+    """A record as one line of JSON, without the line's end."""
     try:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:

@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 DOOR = {
     "envscaler/_registry.py": ("benchmarks", "training", "results", "harness"),
     "envscaler/cli.py": ("benchmarks", "training", "results", "harness"),
+    "envscaler/commands/collect.py": ("benchmarks", "training", "results", "harness"),
     "envscaler/commands/door.py": ("benchmarks", "training", "results", "harness"),
     "envscaler/commands/evaluate.py": ("benchmarks", "training", "results", "harness"),
     "envscaler/commands/results.py": ("benchmarks", "training", "results", "harness"),
