@@ -1,9 +1,10 @@
-"""`envscaler synth`: environments from task texts, their inspection, and what a run yielded."""
+"""`envscaler synth`: environments from task texts, their inspection, scenarios in them, and what a run yielded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,14 +15,20 @@ from envscaler.commands import door
 from envscaler.commands.door import BadInput
 
 if TYPE_CHECKING:
-    from envscaler.skelbuilder.pipeline import Progress, Settings
+    from types import ModuleType
+
+    from envscaler.scengenerator.pipeline import Settings as ScenarioSettings
+    from envscaler.skelbuilder.pipeline import Settings
+    from envscaler.synthesis.desk import Desk
+    from envscaler.synthesis.folder import Ended, Progress
+    from harness.isolation import IsolatedRunner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group()
 def synth() -> None:
-    """Synthesize environments from task texts, inspect environments, report yields."""
+    """Synthesize environments from task texts and scenarios in environments, inspect environments, report yields."""
 
 
 def _options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -88,18 +95,36 @@ def skeletons(tasks: tuple[Path, ...], folder: Path, field: str | None, **option
     TASKS are files: JSON lines, JSON, CSV, or one text a line. Run again with the same folder to go on where it
     stopped: no answered question is asked again. Exits with 1 if something is left unfinished.
     """
-    import asyncio
-
-    from envscaler.skelbuilder import report as reports
     from envscaler.skelbuilder.pipeline import Pipeline
     from envscaler.skelbuilder.texts import read_texts
+
+    texts = read_texts(list(tasks), field)
+    settings = _settings(options)
+
+    async def work(desk: Desk, runner: IsolatedRunner, progress: Progress | None) -> Ended:
+        return await Pipeline(folder, desk, runner, settings, progress).run(texts)
+
+    _run(folder, options, work, "environments")
+
+
+Work = Callable[["Desk", "IsolatedRunner", "Progress | None"], Awaitable["Ended"]]
+
+
+def _run(folder: Path, options: dict[str, Any], work: Work, made: str) -> None:
+    """Do the work of a run with its models, journal and budget; write its ledger; print its report.
+
+    Args:
+        made: What the corpus gains, as a plural.
+    """
+    import asyncio
+
     from envscaler.synthesis.desk import Desk, Limits
+    from envscaler.synthesis.folder import CORPUS, JOURNAL
     from envscaler.synthesis.journal import Journal
     from envscaler.synthesis.models import InspectModels, bind_roles
     from harness.files import replacing
     from harness.isolation import IsolatedRunner
 
-    texts = read_texts(list(tasks), field)
     prices = _prices(options["prices"])
     names = bind_roles(options["model"], options["roles"], door.parameters(options["model_args"]))
     limits = Limits(
@@ -110,27 +135,93 @@ def skeletons(tasks: tuple[Path, ...], folder: Path, field: str | None, **option
     )
     models = InspectModels(prices, concurrency=limits.concurrency, structured=options["structured"])
     try:
-        journal = Journal(folder / reports.JOURNAL)
+        journal = Journal(folder / JOURNAL)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
     with IsolatedRunner() as runner, _progress() as progress:
 
-        async def run() -> Any:
-            desk = Desk(models, names, journal, limits)
-            return await Pipeline(folder, desk, runner, _settings(options), progress).run(texts)
+        async def run() -> Ended:
+            return await work(Desk(models, names, journal, limits), runner, progress)
 
         try:
             ended = asyncio.run(run())
         finally:
             journal.close()
+    reports = _reports(folder)
     found = reports.report(folder)
     with replacing(folder / "ledger.json") as file:
         file.write(json.dumps(reports.record(found), indent=1, ensure_ascii=False).encode() + b"\n")
     click.echo(reports.table(found))
-    click.echo(f"\n{folder / 'corpus'}: {ended.kept} environments")
+    click.echo(f"\n{folder / CORPUS}: {ended.kept} {made}")
     if ended.unfinished:
         click.echo(f"{ended.unfinished} unfinished ({ended.reason}); run the same command again to go on", err=True)
         raise SystemExit(1)
+
+
+def _reports(folder: Path) -> ModuleType:
+    """The module that reports the run in a folder."""
+    from envscaler.scengenerator import report as scenarios
+    from envscaler.skelbuilder import report as skeletons
+    from harness.errors import DataError
+
+    for reports in (skeletons, scenarios):
+        if (folder / f"{reports.FIRST}.jsonl").exists():
+            return reports
+    raise DataError(folder, "", "holds no run of `envscaler synth`")
+
+
+@synth.command()
+@click.argument("corpus")
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), help="Folder of the run; it resumes.")
+@click.option("--environments", metavar="NAMES", help="Only these environment ids, with commas.")
+@click.option("--per-environment", default=5, show_default=True, type=click.IntRange(1), help="Scenarios wanted.")
+@click.option("--least-rows", default=3, show_default=True, type=click.IntRange(0), help="Rows of a table.")
+@click.option("--most-rows", default=8, show_default=True, type=click.IntRange(1), help="Rows of a table.")
+@click.option("--least-writes", default=2, show_default=True, type=click.IntRange(1), help="Changes a task takes.")
+@click.option("--most-checks", default=12, show_default=True, type=click.IntRange(1), help="Checks of a scenario.")
+@click.option("--kill", default=0.9, show_default=True, type=click.FloatRange(0, 1), help="Mutants noticed, at least.")
+@click.option("--revisions", default=3, show_default=True, type=click.IntRange(0), help="Repairs of each part.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one for each core")
+@_MODELS
+def scenarios(corpus: str, folder: Path, environments: str | None, **options: Any) -> None:
+    """Make scenarios in the environments of a corpus: initial state, task, oracle, checks.
+
+    Everything is executed, and what fails goes back to the model with the evidence; only what passes the gate of
+    `envscaler audit` is kept. CORPUS may be "bundled". Run again with the same folder to go on where it stopped. Exits
+    with 1 if something is left unfinished.
+    """
+    from envscaler.scenarios import load
+    from envscaler.scengenerator.pipeline import Pipeline
+
+    found = load(corpus)
+    if environments:
+        found = found.select(name.strip() for name in environments.split(",") if name.strip())
+    settings = _scenario_settings(options)
+
+    async def work(desk: Desk, runner: IsolatedRunner, progress: Progress | None) -> Ended:
+        return await Pipeline(folder, desk, runner, settings, progress).run(found)
+
+    _run(folder, options, work, "scenarios")
+
+
+def _scenario_settings(options: dict[str, Any]) -> ScenarioSettings:
+    from dataclasses import replace
+
+    from envscaler.audit import DEFAULT
+    from envscaler.scengenerator.pipeline import Settings
+    from envscaler.synthesis.shape import Size
+
+    if options["most_rows"] < options["least_rows"]:
+        raise BadInput(f"--most-rows {options['most_rows']}: is less than --least-rows {options['least_rows']}")
+    return Settings(
+        per_environment=options["per_environment"],
+        size=Size(options["least_rows"], options["most_rows"]),
+        least_writes=options["least_writes"],
+        most_checks=options["most_checks"],
+        revisions=options["revisions"],
+        gate=replace(DEFAULT, kill=options["kill"]),
+        jobs=options["jobs"],
+    )
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -209,16 +300,17 @@ def _progress() -> Iterator[Progress | None]:
 @click.option("--json", "as_json", is_flag=True, help="Print the ledger as JSON instead.")
 def report_command(folder: Path, picture: Path | None, as_json: bool) -> None:
     """Print what a run yielded stage by stage, why things fell out, and what it cost."""
-    from envscaler.skelbuilder import report as reports
+    from envscaler.synthesis.ledger import plot
     from harness.files import replacing
 
+    reports = _reports(folder)
     found = reports.report(folder)
     if picture is not None:
         if picture.suffix.lower() != ".svg":
             raise BadInput(f"--plot {picture}: must end in .svg")
         try:
             with replacing(picture) as file:
-                file.write(reports.plot(found).encode())
+                file.write(plot(found.steps).encode())
         except OSError as error:
             raise BadInput(f"--plot {picture}: cannot be written: {error.strerror or error}") from error
     click.echo(json.dumps(reports.record(found), indent=1, ensure_ascii=False) if as_json else reports.table(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -169,6 +170,18 @@ def method_source(source: str, read: Reading, name: str) -> str:
     methods = [method for method in read.methods.values() if method.name in wanted]
     lines = source.splitlines()
     return "\n\n".join("\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in [*types, *methods])
+
+
+def outline(source: str, read: Reading) -> str:
+    """A source without its operations: what stands beside the class, its constants, and its constructor."""
+    operations = [
+        method
+        for method in read.cls.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.name != "__init__"
+    ]
+    left_out = {line for method in operations for line in range(_first_line(method), (method.end_lineno or 0) + 1)}
+    lines = [line for number, line in enumerate(source.splitlines(), start=1) if number not in left_out]
+    return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines)).strip("\n") + "\n"
 
 
 def _first_line(node: ast.ClassDef | Function) -> int:

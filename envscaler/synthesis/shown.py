@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.environment import ToolSpec
 from harness.errors import near_miss
-from harness.state import MISSING, State
+from harness.state import MISSING, Change, State
 
 MOST_STATE = 40_000
 """Characters of a state that a model is shown."""
@@ -40,10 +40,15 @@ def call(name: str, arguments: Mapping[str, Any]) -> str:
 def differences(before: State, after: State, most: int = 40) -> str:
     """What changed, a line each."""
     changes = before.diff(after)
-    lines = [f"{change.path}: {_value(change.before)} -> {_value(change.after)}" for change in changes[:most]]
+    lines = [change(one) for one in changes[:most]]
     if len(changes) > most:
         lines.append(f"... and {len(changes) - most} more")
     return "\n".join(lines) or "nothing"
+
+
+def change(one: Change) -> str:
+    """One change on one line."""
+    return f"{one.path}: {_value(one.before)} -> {_value(one.after)}"
 
 
 def _value(value: Any) -> str:
