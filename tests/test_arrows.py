@@ -22,12 +22,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "envscaler": ("harness",),
 }
 DOOR = {
-    "envscaler/_registry.py": ("benchmarks", "training", "results", "harness"),
-    "envscaler/cli.py": ("benchmarks", "training", "results", "harness"),
-    "envscaler/commands/collect.py": ("benchmarks", "training", "results", "harness"),
-    "envscaler/commands/door.py": ("benchmarks", "training", "results", "harness"),
-    "envscaler/commands/evaluate.py": ("benchmarks", "training", "results", "harness"),
-    "envscaler/commands/results.py": ("benchmarks", "training", "results", "harness"),
+    str(path.relative_to(ROOT)): ("benchmarks", "training", "results", "harness")
+    for path in [
+        ROOT / "envscaler" / "_registry.py",
+        ROOT / "envscaler" / "cli.py",
+        *(ROOT / "envscaler" / "commands").glob("*.py"),
+    ]
 }
 
 

@@ -6,9 +6,8 @@ Only JSON, only on loopback unless a token is set. Moves run in threads: the env
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -19,19 +18,19 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from harness.episode import UserTurn
 from harness.errors import EnvironmentFault, EnvScalerError, EpisodeMisuse
 from harness.outcome import StopReason
+from training.server.guard import Guard
 from training.server.metrics import exposition
 from training.server.sessions import OutOfTurn, Session, Sessions, TooMany, UnknownEpisode, UnknownSample
 from training.server.users import UserFailed, UserModel
 
-THREADS = 64
-"""Moves at once. They mostly wait for their environment's process."""
-BODY_BYTES = 4 * 2**20
-"""Largest request."""
+THREADS = 8
+"""Moves at once. They mostly wait for their environment's process; more threads only contend for the interpreter."""
 REAP_SECONDS = 5.0
 """Between two looks for idle episodes, at most."""
 
@@ -110,23 +109,7 @@ def application(sessions: Sessions, *, hosts: list[str], token: str | None, user
 
     app = FastAPI(title="EnvScaler environments", lifespan=lifespan)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts)
-
-    @app.middleware("http")
-    async def guard(request: Request, following: Callable[[Request], Awaitable[Response]]) -> Response:
-        if token is not None:
-            given = request.headers.get("authorization", "")
-            if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-                return _refusal(401, "the token is missing or wrong")
-        if request.method == "POST":
-            # A page in a browser can post text to loopback unasked; JSON it cannot.
-            if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-                return _refusal(415, "the body must be application/json")
-            length = request.headers.get("content-length", "")
-            if not length.isdecimal():
-                return _refusal(411, "the length of the body must be told")
-            if int(length) > BODY_BYTES:
-                return _refusal(413, f"the body is larger than {BODY_BYTES} bytes")
-        return await following(request)
+    app.add_middleware(Guard, token=token)
 
     @app.exception_handler(EnvScalerError)
     async def told(_: Request, error: EnvScalerError) -> Response:
@@ -139,6 +122,10 @@ def application(sessions: Sessions, *, hosts: list[str], token: str | None, user
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body") or "body"
         return _refusal(422, f"{place}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        return _refusal(error.status_code, str(error.detail))
 
     async def with_user(session: Session, answer: dict[str, Any]) -> dict[str, Any]:
         """Answer the user turns here, if that is this server's task."""
