@@ -49,6 +49,8 @@ class AgentTurn:
 
     messages: list[Message]
     tools: Sequence[ToolSpec]
+    sample: str = ""
+    """Id of the case in play: tells the turns of a batch apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +328,7 @@ class Episode:
         if (steps[-1] if self.protocol.step_limit_per == "turn" else sum(steps)) >= self.protocol.step_limit:
             return self._end(StopReason.STEP_LIMIT)
         self.phase = Phase.AGENT
-        return AgentTurn(list(self._history), self._tools)
+        return AgentTurn(list(self._history), self._tools, self.case.id)
 
     # Endings
 

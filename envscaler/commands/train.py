@@ -1,0 +1,81 @@
+"""`envscaler train`: SFT and REINFORCE++, and a check of either that trains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from envscaler.commands.door import BadInput
+
+
+@click.group()
+def train() -> None:
+    """Trajectories to checkpoints: SFT, REINFORCE++, and checks before either."""
+
+
+def _configured(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that name a configuration."""
+    options = (
+        click.option("--config", type=click.Path(path_type=Path), help="TOML file; its key preset names what it changes."),
+        click.option("--preset", help="A named configuration; the paper's by default."),
+        click.option("--model", help="Checkpoint to start from (model.path)."),
+        click.option("--output", help="New folder of the run."),
+        click.option("--set", "options", multiple=True, metavar="SECTION.KEY=VALUE", help="Above all others."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _resolved(kind: str, config: Path | None, preset: str | None, **given: Any) -> Any:
+    from training.config import RlConfig, SftConfig
+    from training.settings import resolve
+
+    options = list(given["options"])
+    options += [f"{key}={given[name]}" for name, key in (("model", "model.path"), ("output", "output")) if given[name]]
+    if data := given.get("data"):
+        options.append(f"data.trajectories={_json(data)}")
+    if kind == "sft":
+        return resolve(SftConfig, config, preset, options)
+    return resolve(RlConfig, config, preset, options)
+
+
+def _json(values: tuple[str, ...]) -> str:
+    import json
+
+    return json.dumps(list(values))
+
+
+def _needed() -> None:
+    """See that the training stack is installed."""
+    import importlib.util
+
+    for name in ("torch", "transformers", "trl", "accelerate", "datasets", "peft"):
+        if importlib.util.find_spec(name) is None:
+            raise BadInput(f"{name} is not installed; install it with: pip install 'envscaler[train]'")
+
+
+@train.command()
+@_configured
+@click.option("--data", multiple=True, help="Trajectory file (data.trajectories); may be repeated.")
+@click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
+def sft(resume: bool, **given: Any) -> None:
+    """Fine-tune a checkpoint on trajectories."""
+    _needed()
+    from training.sft.run import train as run
+
+    run(_resolved("sft", **given), resume=resume, say=click.echo)
+
+
+@train.command()
+@_configured
+@click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
+def rl(resume: bool, **given: Any) -> None:
+    """Train a checkpoint on scenarios with REINFORCE++."""
+    _needed()
+    from training.rl.run import train as run
+
+    run(_resolved("rl", **given), resume=resume, say=click.echo)

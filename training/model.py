@@ -1,0 +1,120 @@
+"""Checkpoints in and out: loading one to train it, and making a saved one servable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.errors import SettingError
+from training.config import Lora, Model
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What there is to train on."""
+
+    devices: int
+    """Processes of this run, as accelerate started them."""
+    gpus: int
+    gpu: str
+    """Name of the first one; empty without any."""
+
+    def __str__(self) -> str:
+        place = f"{self.gpus} x {self.gpu}" if self.gpus else "CPU"
+        return f"{place}, {self.devices} process{'es' if self.devices > 1 else ''}"
+
+
+def hardware() -> Hardware:
+    """What this machine offers."""
+    import torch
+    from accelerate import PartialState
+
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    devices = PartialState(cpu=gpus == 0).num_processes
+    return Hardware(devices, gpus, torch.cuda.get_device_name(0) if gpus else "")
+
+
+def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
+    """The tokenizer of a checkpoint.
+
+    Raises:
+        SettingError: If there is none, or it names no end-of-turn token.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model.path, padding_side="left")
+    except (OSError, ValueError) as error:
+        raise SettingError(f"model.path={model.path}: its tokenizer cannot be loaded: {_first(error)}") from error
+    if tokenizer.eos_token_id is None:
+        raise SettingError(f"model.path={model.path}: its tokenizer has no eos_token to end a reply with")
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def load_model(model: Model) -> PreTrainedModel:
+    """The weights of a checkpoint, on the CPU; the trainer places them.
+
+    Raises:
+        SettingError: If there are none.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    options: dict[str, Any] = {"dtype": getattr(torch, model.dtype)}
+    if model.attention:
+        options["attn_implementation"] = model.attention
+    try:
+        loaded: PreTrainedModel = AutoModelForCausalLM.from_pretrained(model.path, **options)
+    except (OSError, ValueError, ImportError) as error:
+        raise SettingError(f"model.path={model.path}: cannot be loaded: {_first(error)}") from error
+    return loaded
+
+
+def _first(error: BaseException) -> str:
+    """The first line of an error that may have many."""
+    return str(error).strip().partition("\n")[0]
+
+
+def adapters(lora: Lora) -> LoraConfig | None:
+    """The adapters to train, if any."""
+    if lora.rank <= 0:
+        return None
+    from peft import LoraConfig
+
+    targets: str | list[str] = lora.targets if lora.targets == "all-linear" else lora.targets.split(",")
+    return LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=targets,
+        task_type="CAUSAL_LM",
+    )
+
+
+def servable(folder: Path) -> Path:
+    """A folder that a server takes: the checkpoint itself, or its adapters merged into their base, beside them.
+
+    Raises:
+        SettingError: If it holds no checkpoint.
+    """
+    if (folder / "config.json").is_file():
+        return folder
+    if not (folder / "adapter_config.json").is_file():
+        raise SettingError(f"{folder}: holds no checkpoint (no config.json, no adapter_config.json)")
+    merged = folder / "merged"
+    if not (merged / "config.json").is_file():
+        from peft import AutoPeftModelForCausalLM
+        from transformers import AutoTokenizer
+
+        model = AutoPeftModelForCausalLM.from_pretrained(str(folder)).merge_and_unload()
+        AutoTokenizer.from_pretrained(str(folder)).save_pretrained(merged)
+        # config.json comes with the weights and says that the folder is whole.
+        model.save_pretrained(merged)
+    return merged

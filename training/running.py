@@ -1,0 +1,108 @@
+"""What both kinds of run do as they go: note figures, checkpoints and scores in the card, and tell of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from training.card import Card
+from training.config import Scoring
+from training.scoring import Scorer
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+Say = Callable[[str], None]
+
+
+def recorder(card: Card, scoring: Scoring, say: Say, skips: Callable[[], bool] = lambda: False) -> TrainerCallback:
+    """A callback that keeps the card, and scores checkpoints during the run where that was asked for.
+
+    Args:
+        skips: Whether the update that is about to be made must not be.
+    """
+    from transformers import TrainerCallback
+
+    class Recorder(TrainerCallback):  # type: ignore[misc]
+        """Keeps the card."""
+
+        def __init__(self) -> None:
+            self.scorer = Scorer(card, scoring)
+            self.started = time.perf_counter()
+
+        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.started = time.perf_counter()
+
+        def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            # Without gradients an optimizer leaves weights and momenta alone; zeros would still move them.
+            if skips():
+                model.zero_grad(set_to_none=True)
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+            figures = dict(logs or {})
+            if "loss" not in figures or not state.is_world_process_zero:
+                return
+            figures["time/step"] = time.perf_counter() - self.started
+            if "time/environment" in figures:
+                figures["environment_share"] = figures["time/environment"] / figures["time/step"]
+            card.step(state.global_step, figures)
+            say(line(state.global_step, state.max_steps, figures))
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.is_world_process_zero:
+                folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+                card.checkpoint(folder)
+                if scoring.when == "during" and self.scorer.wants(state.global_step):
+                    self.scorer.start(folder, state.global_step)
+
+    return Recorder()
+
+
+def silence(trainer: Any) -> None:
+    """Take away the trainer's own printing; the recorder tells the same in a line."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)
+
+
+def line(step: int, of: int, figures: dict[str, Any]) -> str:
+    """A step in one line."""
+    parts = [f"step {step}/{of}"]
+    for name, form in _TOLD.items():
+        if isinstance(value := figures.get(name), int | float):
+            parts.append(form.format(value))
+    return "  ".join(parts)
+
+
+_TOLD = {
+    "loss": "loss {:.4f}",
+    "reward": "reward {:.3f}",
+    "success": "success {:.3f}",
+    "kl_to_start": "kl {:.4f}",
+    "completions/mean_length": "length {:.0f}",
+    "faults": "faults {:.0f}",
+    "truncated": "truncated {:.0f}",
+    "time/step": "{:.1f} s",
+    "environment_share": "environment {:.1%}",
+}
+
+
+def finish(trainer: Any, card: Card, output: Path, scoring: Scoring, say: Say) -> Path:
+    """Save the final checkpoint, close the card, and score what is left to score."""
+    from training.model import servable
+
+    final = output / "final"
+    trainer.save_model(str(final))
+    if not trainer.is_world_process_zero():
+        return final
+    folder = servable(final)
+    card.checkpoint(folder)
+    card.write("done")
+    scorer = Scorer(card, scoring)
+    if scoring.every:
+        scorer.finish(output, trainer.state.global_step, folder)
+        say(scorer.table())
+    say(f"checkpoint {folder}")
+    return folder
