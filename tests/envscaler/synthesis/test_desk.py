@@ -10,11 +10,7 @@ from envscaler.synthesis.answers import Unusable, json_object
 from envscaler.synthesis.ask import Answer, Prompt, Request
 from envscaler.synthesis.desk import BudgetSpent, Desk, GaveUp, Limits, ServerFailed
 from envscaler.synthesis.journal import Memory
-from envscaler.synthesis.reading import reading
-from envscaler.synthesis.shape import Shape, Size
 from harness.errors import SettingError
-from tests.envscaler.skelbuilder.author.domains import DOMAINS
-from tests.envscaler.skelbuilder.author.writing import CLASS, config, words
 
 
 def prompt(item: str = "x") -> Prompt[dict[str, Any]]:
@@ -101,29 +97,6 @@ def test_a_slow_server_is_kept_busy() -> None:
 
     busy, took = asyncio.run(stage())
     assert busy / (16 * took) >= 0.95
-
-
-def test_a_configuration_must_fit_the_program() -> None:
-    domain = DOMAINS[0]
-    shape = Shape.of(reading(words(domain, CLASS), "AllotmentGardenOffice"))
-    assert list(shape.misfits(config(domain), Size())) == []
-    broken = config(domain)
-    broken["leases"]["C-1"]["plot_id"] = "A-77"
-    broken["plots"].pop("A-3")
-    broken["plots"].pop("A-4")
-    broken["gardeners"]["P-1"].pop("phone")
-    broken["gardeners"]["P-2"]["preferenc"] = []
-    broken["nonsense"] = 1
-    del broken["next_number"]
-    assert [str(misfit) for misfit in shape.misfits(broken, Size())] == [
-        "lacks the attribute next_number",
-        'gardeners["P-1"] lacks phone',
-        'gardeners["P-2"] has preferenc, which its TypedDict does not name',
-        "plots has 2 rows; at least 3 are needed",
-        "has the key nonsense, which the program never sets",
-        "leases[\"C-1\"].plot_id names 'A-77', which is in no table",
-        "leases[\"C-3\"].plot_id names 'A-3', which is in no table",
-    ]
 
 
 def test_an_unusable_answer_is_one_sentence() -> None:
