@@ -14,11 +14,14 @@ from envscaler import __version__
 from envscaler.commands import door
 from envscaler.commands.audit import audit
 from envscaler.commands.collect import collect
+from envscaler.commands.corpus_report import duplicates, stats
 from envscaler.commands.door import BadInput, Door
 from envscaler.commands.evaluate import evaluate
+from envscaler.commands.export import export
 from envscaler.commands.results import results
 from envscaler.commands.serve import serve
 from envscaler.commands.synth import synth
+from envscaler.commands.train import train
 
 if TYPE_CHECKING:
     from envscaler.scenarios import Corpus
@@ -36,6 +39,8 @@ main.add_command(audit)
 main.add_command(collect)
 main.add_command(synth)
 main.add_command(serve)
+main.add_command(train)
+train.add_command(export)
 
 
 @main.command()
@@ -117,6 +122,10 @@ def data_pull(name: str, source: str | None) -> None:
 @main.group()
 def corpus() -> None:
     """Environments and scenarios on disk: import, export, look at, validate."""
+
+
+corpus.add_command(stats)
+corpus.add_command(duplicates)
 
 
 @corpus.command("import")
