@@ -24,7 +24,9 @@ def quiet_libraries() -> None:
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"(transformers|trl|torch)(\.|$)")
 
 
-def common(output: str, model: Model, optimizer: Optimizer, *, seed: int, accumulate: int, save_every: int) -> dict[str, Any]:
+def common(
+    output: str, model: Model, optimizer: Optimizer, *, seed: int, accumulate: int, save_every: int
+) -> dict[str, Any]:
     """Arguments of any trainer."""
     import torch
 

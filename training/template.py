@@ -88,6 +88,17 @@ class ChatTemplate:
             )
         return after
 
+    def reply(self, message: Message) -> list[int]:
+        """Tokens of an assistant message as a model would have sampled it, up to its end-of-turn token."""
+        before: list[Message] = [{"role": "user", "content": "x"}]
+        start, whole = self.text(before, (), prompt=True), self.text([*before, message], (), prompt=False)
+        if not whole.startswith(start):
+            raise SettingError(
+                f"{self.tokenizer.name_or_path}: its chat template does not begin a reply with its own generation "
+                "prompt; model.thinking may not fit it"
+            )
+        return self.ids(whole[len(start) :].partition(self.end)[0] + self.end)
+
     @cached_property
     def opener(self) -> str:
         """What the template puts at the head of a reply before the agent says a word, e.g. `<think>`."""
@@ -133,3 +144,14 @@ def read_reply(text: str) -> Message:
         arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
         calls.append({"type": "function", "function": {"name": call["name"], "arguments": arguments}})
     return {**message, "content": text.partition("<tool_call>")[0].rstrip("\n"), "tool_calls": calls}
+
+
+def shown(ids: Sequence[int], mask: Sequence[int], template: ChatTemplate) -> str:
+    """Tokens as text, with those that are learned from between guillemets."""
+    parts, start = [], 0
+    for position in range(1, len(ids) + 1):
+        if position == len(ids) or mask[position] != mask[start]:
+            text = str(template.tokenizer.decode(list(ids[start:position])))
+            parts.append(f"«{text}»" if mask[start] else text)
+            start = position
+    return "".join(parts)

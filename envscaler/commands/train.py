@@ -16,10 +16,10 @@ def train() -> None:
     """Trajectories to checkpoints: SFT, REINFORCE++, and checks before either."""
 
 
-def _configured(command: Callable[..., None]) -> Callable[..., None]:
+def configured(command: Callable[..., None]) -> Callable[..., None]:
     """The options that name a configuration."""
     options = (
-        click.option("--config", type=click.Path(path_type=Path), help="TOML file; its key preset names what it changes."),
+        click.option("--config", type=click.Path(path_type=Path), help="TOML; its key preset names what it changes."),
         click.option("--preset", help="A named configuration; the paper's by default."),
         click.option("--model", help="Checkpoint to start from (model.path)."),
         click.option("--output", help="New folder of the run."),
@@ -30,7 +30,8 @@ def _configured(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _resolved(kind: str, config: Path | None, preset: str | None, **given: Any) -> Any:
+def resolved(kind: str, config: Path | None, preset: str | None, **given: Any) -> Any:
+    """The configuration of `sft` or `rl` from those options."""
     from training.config import RlConfig, SftConfig
     from training.settings import resolve
 
@@ -59,7 +60,7 @@ def _needed() -> None:
 
 
 @train.command()
-@_configured
+@configured
 @click.option("--data", multiple=True, help="Trajectory file (data.trajectories); may be repeated.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
 def sft(resume: bool, **given: Any) -> None:
@@ -67,15 +68,27 @@ def sft(resume: bool, **given: Any) -> None:
     _needed()
     from training.sft.run import train as run
 
-    run(_resolved("sft", **given), resume=resume, say=click.echo)
+    run(resolved("sft", **given), resume=resume, say=click.echo)
 
 
 @train.command()
-@_configured
+@configured
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
 def rl(resume: bool, **given: Any) -> None:
     """Train a checkpoint on scenarios with REINFORCE++."""
     _needed()
     from training.rl.run import train as run
 
-    run(_resolved("rl", **given), resume=resume, say=click.echo)
+    run(resolved("rl", **given), resume=resume, say=click.echo)
+
+
+@train.command()
+@click.argument("kind", type=click.Choice(["sft", "rl"]))
+@configured
+@click.option("--data", multiple=True, help="Trajectory file, for sft; may be repeated.")
+def check(kind: str, **given: Any) -> None:
+    """Do everything that a run does before its first step, and show what it would learn. Trains nothing."""
+    _needed()
+    from training.check import check as run
+
+    run(_resolved(kind, **given), click.echo)

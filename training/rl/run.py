@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from training.rl.users import user_model
 from training.rules import accumulation, check_rl
 from training.running import finish, recorder, silence
 from training.template import ChatTemplate
+from training.template_check import TemplateFacts, check_template
 
 Say = Callable[[str], None]
 
@@ -41,6 +44,7 @@ class Ready:
     hardware: Hardware
     longest_prompt: int
     """Tokens."""
+    facts: TemplateFacts
 
     def play(self, config: RlConfig, chosen: Sequence[str], engine: Engine) -> tuple[list[Rollout], Clock]:
         """Play one episode for each id, in order."""
@@ -69,6 +73,7 @@ def prepare(config: RlConfig, say: Say) -> Ready:
         level=tasks.level,
     )
     template = ChatTemplate(load_tokenizer(config.model), thinking=config.model.thinking)
+    facts = check_template(template)
     protocol = rules(ready.protocol, config.rollouts)
     groups = {sample.group: sample for sample in ready.samples}
     tools = {group: _tools(sample) for group, sample in groups.items()}
@@ -80,8 +85,9 @@ def prepare(config: RlConfig, say: Say) -> Ready:
             f"rollouts.max_tokens={config.rollouts.max_tokens}: the longest prompt has {longest} tokens and a reply up "
             f"to {config.rollouts.tokens_per_step}; an episode could not even begin"
         )
+    say(f"template  {facts}")
     say(f"hardware  {machine}; engine {config.rollouts.engine}")
-    return Ready(template, ready.by_id, protocol, user_model(config), machine, longest)
+    return Ready(template, ready.by_id, protocol, user_model(config), machine, longest, facts)
 
 
 def _needs_vllm(engine: str, machine: Hardware) -> None:
@@ -106,6 +112,12 @@ def _prompt_tokens(sample: Sample, tools: Sequence[ToolSpec], template: ChatTemp
     return len(template.prompt([system(brief.system or ""), user(first)], tools))
 
 
+def _digest(samples: Mapping[str, Sample]) -> str:
+    """Of what the tasks ask and of the environments they are in, so that two runs can be compared."""
+    told = [[sample.id, sample.group, sample.metadata.get("task")] for sample in samples.values()]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
 def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     """Run reinforcement learning and return the folder of the final checkpoint.
 
@@ -122,7 +134,8 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     if start is not None:
         card.resumed(int(start.name.rpartition("-")[2]))
     card.fact("hardware", str(ready.hardware))
-    card.fact("tasks", len(ready.samples))
+    card.fact("tasks", {"number": len(ready.samples), "digest": _digest(ready.samples)})
+    card.fact("template", str(ready.facts))
     card.fact("protocol", ready.protocol.record())
 
     from datasets import Dataset

@@ -14,8 +14,8 @@ from training.model import Hardware, adapters, hardware, load_model, load_tokeni
 from training.rules import accumulation, check_sft
 from training.running import finish, recorder, silence
 from training.sft.rows import Row, Taken, rows
-from training.sft.tokens import Counted, Tokens, check_reasoning, encoded, shown
-from training.template import ChatTemplate
+from training.sft.tokens import Counted, Tokens, check_reasoning, encoded
+from training.template import ChatTemplate, shown
 
 Say = Callable[[str], None]
 
@@ -57,7 +57,7 @@ def prepare(config: SftConfig, say: Say) -> Ready:
     if not tokens:
         raise SettingError("no row is left to learn from")
     say(f"hardware  {machine}")
-    say(f"one row, supervised between guillemets:\n{shown(tokens[0], template)}")
+    say(f"one row, supervised between guillemets:\n{shown(tokens[0].ids, tokens[0].mask, template)}")
     return Ready(template, tokens, taken, counted, machine)
 
 

@@ -101,14 +101,3 @@ def check_reasoning(row: Row, template: ChatTemplate) -> None:
                 f"{row.sample_id}: messages[{index}]: the chat template of {template.tokenizer.name_or_path} drops "
                 "past reasoning that data.history_reasoning keeps; choose chain or none, or another template"
             )
-
-
-def shown(tokens: Tokens, template: ChatTemplate) -> str:
-    """A row as text, with what is supervised between guillemets."""
-    parts, start = [], 0
-    for position in range(1, len(tokens.ids) + 1):
-        if position == len(tokens.ids) or tokens.mask[position] != tokens.mask[start]:
-            text = str(template.tokenizer.decode(tokens.ids[start:position]))
-            parts.append(f"«{text}»" if tokens.mask[start] else text)
-            start = position
-    return "".join(parts)
