@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from typing import Literal
 
 import click
 
@@ -21,6 +22,14 @@ TOKEN_VARIABLE = "ENVSCALER_TOKEN"
 @click.option("--user", help="Plays user turns here: reference/scripted_user or a model.  [default: the client does]")
 @click.option("--host", default="127.0.0.1", show_default=True, help=f"Others than loopback need {TOKEN_VARIABLE}.")
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
+@click.option("--max-steps", default=40, show_default=True, type=click.IntRange(1), help="Agent messages an episode.")
+@click.option(
+    "--truncated",
+    type=click.Choice(["zero_reward", "grade_state"]),
+    default="zero_reward",
+    show_default=True,
+    help="What an episode at a limit is worth.",
+)
 @click.option("--max-episodes", default=1024, show_default=True, type=click.IntRange(1), help="Live ones at once.")
 @click.option("--idle-seconds", default=900.0, show_default=True, type=click.FloatRange(1), help="Then one is closed.")
 def serve(
@@ -31,14 +40,19 @@ def serve(
     user: str | None,
     host: str,
     port: int,
+    max_steps: int,
+    truncated: Literal["zero_reward", "grade_state"],
     max_episodes: int,
     idle_seconds: float,
 ) -> None:
     """Serve episodes: POST /reset, /step, /score, /close; GET /samples, /health, /metrics.
 
+    Episodes follow the rules of training: what cannot be read is told to the agent; the limits are those given here.
     Prints its address as soon as it listens. With ENVSCALER_TOKEN set, requests must bear it.
     """
     from benchmarks.registry import loaded
+    from training.config import Rollouts
+    from training.rl.rollouts import rules
     from training.server.run import run
     from training.server.users import user_model
 
@@ -47,8 +61,10 @@ def serve(
         raise BadInput(f"--host {host}: is not loopback; set {TOKEN_VARIABLE} to a secret that clients must send")
     ready = loaded(benchmark, protocol, prompts, **door.parameters(pairs))
     model = None if user is None else user_model(user, ready.protocol.user)
+    limits = Rollouts(max_steps=max_steps, truncated=truncated)
     run(
         ready,
+        lambda preset: rules(preset, limits),
         host=host,
         port=port,
         token=token,

@@ -91,4 +91,4 @@ def check(kind: str, **given: Any) -> None:
     _needed()
     from training.check import check as run
 
-    run(_resolved(kind, **given), click.echo)
+    run(resolved(kind, **given), click.echo)

@@ -23,11 +23,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from harness.episode import UserTurn
 from harness.errors import EnvironmentFault, EnvScalerError, EpisodeMisuse
+from harness.messages import Message
 from harness.outcome import StopReason
 from training.server.guard import Guard
 from training.server.metrics import exposition
 from training.server.sessions import OutOfTurn, Session, Sessions, TooMany, UnknownEpisode, UnknownSample
 from training.server.users import UserFailed, UserModel
+from training.template import read_reply
 
 THREADS = 8
 """Moves at once. They mostly wait for their environment's process; more threads only contend for the interpreter."""
@@ -59,12 +61,22 @@ class Reset(_Body):
 
 
 class Step(_Body):
-    """One move: the agent's message, or the user model's raw text."""
+    """One move: the agent's message or its raw text (Hermes form), or the user model's raw text."""
 
     episode_id: str
     message: dict[str, Any] | None = None
+    text: str | None = None
+    finish_reason: Literal["length"] | None = None
+    """Of `text`: a token limit cut it, so that no call in it is executed."""
     user: str | None = None
     move: Annotated[int, Field(ge=1)] | None = None
+
+    def agent(self) -> Message | None:
+        """The agent's message, if this is its move."""
+        if self.text is None:
+            return self.message
+        message = read_reply(self.text)
+        return message if self.finish_reason is None else {**message, "finish_reason": self.finish_reason}
 
 
 class Score(_Body):
@@ -151,14 +163,12 @@ def application(sessions: Sessions, *, hosts: list[str], token: str | None, user
     @app.post("/step")
     async def step(body: Step) -> Response:
         session = sessions.find(body.episode_id)
-        if (body.message is None) == (body.user is None):
-            return _refusal(422, "exactly one of message and user must be given")
-        if body.message is not None:
-            message = body.message
-            answer = await do(lambda: sessions.agent(session, message, body.move))
+        if sum(given is not None for given in (body.message, body.text, body.user)) != 1:
+            return _refusal(422, "exactly one of message, text and user must be given")
+        if (message := body.agent()) is not None:
+            answer = await do(partial(sessions.agent, session, message, body.move))
         else:
-            text = body.user or ""
-            answer = await do(lambda: sessions.user(session, text, body.move))
+            answer = await do(partial(sessions.user, session, body.user or "", body.move))
         return Answer(await with_user(session, answer))
 
     @app.post("/score")

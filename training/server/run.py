@@ -9,6 +9,7 @@ import uvicorn
 
 from benchmarks.registry import Loaded
 from harness.errors import SettingError
+from harness.protocol import Protocol
 from training.server.app import application
 from training.server.sessions import Sessions
 from training.server.users import UserModel
@@ -19,6 +20,7 @@ BACKLOG = 4096
 
 def run(
     ready: Loaded,
+    rules: Callable[[Protocol], Protocol],
     *,
     host: str,
     port: int,
@@ -31,6 +33,7 @@ def run(
     """Serve until SIGINT or SIGTERM; every live environment is closed then.
 
     Args:
+        rules: From the benchmark's protocol to that of training.
         port: 0 takes any free one.
         listening: Is told the URL, once connections are taken.
     Raises:
@@ -47,7 +50,7 @@ def run(
         raise SettingError(f"{host}:{port}: cannot listen there: {error.strerror or error}") from error
     taken = listener.getsockname()[1]
     shown = f"[{host}]" if family == socket.AF_INET6 else host
-    sessions = Sessions(ready, most=most, idle_seconds=idle_seconds)
+    sessions = Sessions(ready, rules, most=most, idle_seconds=idle_seconds)
     # A token keeps strangers out by itself; without one, only our own names are answered.
     hosts = ["*"] if token is not None else ["localhost", "127.0.0.1", "[::1]", shown]
     app = application(sessions, hosts=hosts, token=token, user=user)

@@ -20,6 +20,7 @@ from harness.episode import AgentTurn, Episode, Finished, Need, UserTurn
 from harness.errors import EnvScalerError, near_miss
 from harness.messages import Message
 from harness.outcome import Ending, StopReason
+from harness.protocol import Protocol
 from harness.rollout import read_out
 
 GONE_REMEMBERED = 100_000
@@ -73,15 +74,23 @@ class Sessions:
 
     Args:
         ready: The benchmark's samples.
+        rules: From the benchmark's protocol to that of training.
         most: Live episodes at most; one more is refused, not queued.
         idle_seconds: An episode that nobody speaks to for so long is closed.
         clock: Seconds that only go forward.
     """
 
     def __init__(
-        self, ready: Loaded, *, most: int, idle_seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        ready: Loaded,
+        rules: Callable[[Protocol], Protocol],
+        *,
+        most: int,
+        idle_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.ready = ready
+        self.rules = rules
         self.most = most
         self.idle_seconds = idle_seconds
         self.counts: Counter[str] = Counter()
@@ -115,7 +124,7 @@ class Sessions:
         if sample is None:
             known = list(self.ready.by_id)
             raise UnknownSample(f"no sample '{sample_id}'; {near_miss(sample_id, known)}")
-        episode = Episode(sample.case(), self.ready.rules(sample), run=run, model=model)
+        episode = Episode(sample.case(), self.rules(self.ready.rules(sample)), run=run, model=model)
         episode.trajectory.benchmark = self.ready.benchmark.name
         session = Session(secrets.token_hex(12), episode, used=self._clock())
         with self._lock:

@@ -13,6 +13,8 @@ from harness.errors import EnvironmentFault, EpisodeMisuse
 from harness.messages import assistant
 from harness.outcome import StopReason
 from tests import small_corpus
+from training.config import Rollouts
+from training.rl.rollouts import rules
 from training.server.metrics import exposition
 from training.server.sessions import OutOfTurn, Sessions, TooMany, UnknownEpisode, UnknownSample
 
@@ -36,7 +38,8 @@ def clock() -> Clock:
 
 
 def opened(corpus: str, clock: Clock, most: int = 4, **parameters: Any) -> Sessions:
-    return Sessions(loaded("scenarios", "paper", corpus=corpus, **parameters), most=most, idle_seconds=60, clock=clock)
+    ready = loaded("scenarios", "paper", corpus=corpus, **parameters)
+    return Sessions(ready, lambda preset: rules(preset, Rollouts()), most=most, idle_seconds=60, clock=clock)
 
 
 @pytest.fixture

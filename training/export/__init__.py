@@ -1,0 +1,1 @@
+"""Ready-to-run folders for other engines: data, configuration, and files that talk to the environment server."""

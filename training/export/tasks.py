@@ -1,0 +1,81 @@
+"""The scenarios of an export: which are trained on, which are held out, and what a prompt looks like."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from benchmarks.benchmark import Sample
+from benchmarks.registry import loaded
+from harness.errors import SettingError
+from harness.messages import Message, system, user
+from training.config import RlConfig
+
+SPEAKS_FIRST = "(The simulated user speaks first.)"
+"""Stands for the first turn of a conversation in tables that want one; the episode never shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Samples to train on and samples to validate on."""
+
+    train: list[Sample]
+    validation: list[Sample]
+
+
+def split(config: RlConfig, validation: int) -> Split:
+    """The scenarios of a configuration, some of them held out at random.
+
+    Args:
+        validation: How many are held out.
+    Raises:
+        SettingError: If that leaves none to train on, or the scenarios cannot be had.
+    """
+    tasks = config.tasks
+    samples = list(
+        loaded(
+            "scenarios",
+            tasks.protocol,
+            tasks.prompts,
+            setting=tasks.setting,
+            environments=tasks.environments or None,
+            corpus=None if tasks.corpus == "bundled" else tasks.corpus,
+            level=tasks.level,
+        ).samples
+    )
+    if not 0 < validation < len(samples):
+        raise SettingError(f"validation={validation}: must be above 0 and below the {len(samples)} scenarios there are")
+    held = set(random.Random(config.seed).sample(range(len(samples)), validation))
+    return Split(
+        [sample for index, sample in enumerate(samples) if index not in held],
+        [sample for index, sample in enumerate(samples) if index in held],
+    )
+
+
+def prompt(sample: Sample) -> list[Message]:
+    """What an agent reads first."""
+    brief = sample.case().brief
+    first = brief.turns[0].text if brief.turns else SPEAKS_FIRST
+    return [*([] if brief.system is None else [system(brief.system)]), user(first)]
+
+
+def serve_command(config: RlConfig, url_port: int) -> str:
+    """The command that starts the environment server an export talks to."""
+    tasks, rollouts = config.tasks, config.rollouts
+    words = ["envscaler serve", f"--port {url_port}", f"--protocol {tasks.protocol}"]
+    words += [f"--prompts {tasks.prompts}", f"-T setting={tasks.setting}", f"-T level={tasks.level}"]
+    if tasks.environments:
+        words.append(f"-T environments={tasks.environments}")
+    if tasks.corpus != "bundled":
+        words.append(f"-T corpus={tasks.corpus}")
+    words += [f"--max-steps {rollouts.max_steps}", f"--truncated {_graded(config)}"]
+    words += [f"--max-episodes {max(1024, 2 * config.batch)}", "--idle-seconds 3600"]
+    if tasks.setting == "conversation":
+        name = "reference/scripted_user" if rollouts.user == "scripted" else rollouts.user
+        words.append(f"--user {name or 'MODEL'}")
+    return " ".join(words)
+
+
+def _graded(config: RlConfig) -> str:
+    """Episodes that are masked by the engine are scored by the server all the same."""
+    return "grade_state" if config.rollouts.truncated == "grade_state" else "zero_reward"
