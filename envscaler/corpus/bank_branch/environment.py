@@ -1170,7 +1170,7 @@ class BankBranch:
         Decide an open dispute.
 
         Accepted: what has not been credited yet is credited, and the payment is "refunded". Rejected: what was
-        credited is taken back, and the payment is "booked" again.
+        credited is taken back, whatever is left on the account, and the payment is "booked" again.
 
         Args:
             dispute_id (str): Dispute id, e.g. "DP-33".
