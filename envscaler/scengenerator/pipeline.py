@@ -150,7 +150,12 @@ class _Making:
         made = Made(begun=begun)
         if begun.status != "kept":
             return made
-        stage = await self.lab.start(item.record, item.scenario(begun.config))
+        try:
+            stage = await self.lab.start(item.record, item.scenario(begun.config))
+        except EnvironmentFault as fault:
+            # It did start a moment ago.
+            made.begun = changed(begun, status="rejected", reason="state: environment fault", problems=(str(fault),))
+            return made
         solver = Solver(self.desk, self.lab, item, begun, stage, settings.least_writes, settings.revisions)
         try:
             made.solved = solved(item, *await solver.first())

@@ -67,7 +67,7 @@ def table(found: Report) -> str:
         parts.append(_told(found.kept, len(found.fates)))
     heads = ("environment", "wanted", "kept", "at once", "checks", "mutants", "noticed", "calls", "USD")
     parts.append(tabulate(_environments(found), headers=heads, tablefmt="simple", disable_numparse=True))
-    fallen = [(name, fate["reason"]) for name, fate in found.fates.items() if fate["status"] != "kept"]
+    fallen = [(name, fate["reason"]) for name, fate in found.fates.items() if fate["status"] == "rejected"]
     if fallen:
         parts.append(tabulate(fallen, headers=("scenario", "fell out"), tablefmt="simple"))
     parts.append(cost_table(found.costs))

@@ -13,9 +13,10 @@ from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import Check, Corpus, OracleCall, Scenario
 from envscaler.scengenerator.records import Call, CheckText
 from envscaler.synthesis import shown
-from envscaler.synthesis.reading import Reading, reading
+from envscaler.synthesis.reading import Reading, Unreadable, reading
 from envscaler.synthesis.shape import Shape
 from harness.environment import ToolSpec
+from harness.errors import DataError
 from harness.state import State
 
 PROVENANCE = "made by ScenGenerator"
@@ -127,12 +128,15 @@ def wanted(corpus: Corpus, per_environment: int) -> Iterator[Wanted]:
     """The scenarios that are wanted of a corpus; their numbers go on after those that it has.
 
     Raises:
-        DataError: If the source of an environment cannot be read.
-        Unreadable: As the above, where its tools can be read.
+        DataError: If the source of an environment cannot be read, or has no tools.
     """
     for record in corpus.environments.values():
-        _ = record.own_tools
-        read = reading(record.source, record.class_name)
+        if not record.own_tools:
+            raise DataError(record.file, f"{record.id}.source", f"class {record.class_name} has no public method")
+        try:
+            read = reading(record.source, record.class_name)
+        except Unreadable as error:
+            raise DataError(record.file, f"{record.id}.source", str(error)) from error
         there = [scenario for scenario in corpus.scenarios.values() if scenario.env_id == record.id]
         shape = Shape.of(read, [*_examples(record, there)][:_MOST_EXAMPLES])
         taken = {scenario.task_id for scenario in there}

@@ -56,16 +56,24 @@ def json_object(text: str) -> dict[str, Any]:
     """The JSON object in an answer: the whole text, the last fenced block that is one, or the largest in the prose.
 
     Raises:
-        Unusable: If there is none.
+        Unusable: If there is none, or it holds what cannot be kept (half a character).
     """
-    text = without_thinking(text).strip()
+    found = _found(without_thinking(text).strip())
+    try:
+        msgspec.json.encode(found)
+    except (UnicodeEncodeError, RecursionError) as error:
+        raise Unusable(f"its JSON cannot be kept: {error}", "wrong") from error
+    return found
+
+
+def _found(text: str) -> dict[str, Any]:
     blocks = [body for _, body in reversed(_FENCE.findall(text))]
     for candidate in (text, *blocks):
         found = _decoded(candidate)
         if found is not None:
             return found
     best: tuple[int, dict[str, Any]] | None = None
-    decoder = json.JSONDecoder(strict=False)
+    decoder = json.JSONDecoder(strict=False, parse_constant=_no_number)
     position = text.find("{")
     while position >= 0:
         try:
@@ -83,10 +91,14 @@ def json_object(text: str) -> dict[str, Any]:
 
 def _decoded(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text, strict=False)
+        value = json.loads(text, strict=False, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
 
 
 def answer_of(text: str, kind: type[T]) -> T:

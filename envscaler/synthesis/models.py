@@ -113,7 +113,8 @@ class InspectModels:
             usd = (tokens_in * per_in + tokens_out * per_out) / 1e6
         stop = _STOPS.get(str(output.stop_reason), "stop")
         return Answer(
-            text=output.choices[0].message.text,
+            # A cut answer may end in half a character, which no journal takes.
+            text=output.choices[0].message.text.encode("utf-8", "replace").decode(),
             stop="length" if stop == "length" else "refused" if stop == "refused" else "stop",
             tokens_in=tokens_in,
             tokens_out=tokens_out,

@@ -29,6 +29,15 @@ def test_half_an_object_is_none(text: str) -> None:
         json_object(text)
 
 
+def test_half_a_character_goes_back() -> None:
+    with pytest.raises(Unusable, match="cannot be kept"):
+        json_object('{"a": "\\ud83d"}')
+
+
+def test_no_number_is_no_json() -> None:
+    assert json_object('{"a": NaN} rather: {"a": 1}') == {"a": 1}
+
+
 def test_code_that_is_cut_off_or_broken_is_told_apart() -> None:
     assert code("```python\nx = 1\n```\nand\n```python\ny = 2\n```") == "x = 1\n\ny = 2\n"
     assert code("def f():\n    return 1") == "def f():\n    return 1\n"

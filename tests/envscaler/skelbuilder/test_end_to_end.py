@@ -22,10 +22,10 @@ from envscaler.scenarios import load
 from envscaler.skelbuilder.gate import gate
 from envscaler.skelbuilder.inspection import InspectionRules
 from envscaler.skelbuilder.pipeline import STAGES, Pipeline, Settings
-from envscaler.synthesis.folder import Ended
 from envscaler.skelbuilder.texts import read_texts
 from envscaler.synthesis.ask import ROLES
 from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.folder import Ended
 from envscaler.synthesis.journal import Journal, read_entries
 from harness.isolation import IsolatedRunner
 from tests.envscaler.skelbuilder.author.model import Author

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from envscaler.skelbuilder.pipeline import Pipeline, Settings
-from envscaler.synthesis.folder import Ended
 from envscaler.skelbuilder.texts import read_texts
 from envscaler.synthesis.ask import ROLES
 from envscaler.synthesis.desk import Desk, Limits
+from envscaler.synthesis.folder import Ended
 from envscaler.synthesis.journal import Journal, read_entries
 from harness.isolation import IsolatedRunner
 from harness.recordings import Line
