@@ -206,6 +206,7 @@ def repair_prompt(
         system=REPAIR,
         user=user,
         parse=parse,
+        form=RepairAnswer,
         temperature=0.0,
     )
 

@@ -81,8 +81,8 @@ def _told(kept: Sequence[Record], of: int) -> str:
     after = [fate["kill"] for fate in kept if fate["kill"] is not None]
     if before and after:
         told += (
-            f" Their checks notice {statistics.fmean(after):.1%} of wrong states on average; "
-            f"before any evidence of the audit went back, {statistics.fmean(before):.1%}."
+            f"\nTheir checks notice {statistics.fmean(after):.1%} of wrong states on average; "
+            f"before the audit's evidence went back, {statistics.fmean(before):.1%}."
         )
     return told
 
