@@ -60,6 +60,8 @@ def collect(
     filters = _filters(reward, steps, turns, without)
     if bool(model) == bool(places):
         raise BadInput("give either --model, to play scenarios, or --from, to read trajectories")
+    if places:
+        _refuse_playing({*options, "display"})
     done = True
     if model:
         places = (folder / "logs",)
@@ -70,6 +72,15 @@ def collect(
         raise BadInput(f"{error.filename or folder}: cannot be written: {error.strerror or error}") from error
     click.echo(card.text("terminal"))
     raise SystemExit(0 if done else 1)
+
+
+def _refuse_playing(names: set[str]) -> None:
+    """Options that would say nothing are a mistake, not a wish."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if name in names and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise BadInput(f"{option.opts[0]} is about playing; --from reads what was played")
 
 
 def _filters(reward: float, steps: str, turns: str, without: Iterable[str]) -> Filters:

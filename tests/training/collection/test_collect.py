@@ -120,6 +120,7 @@ def test_the_card_says_why_each_was_dropped(tmp_path: Path) -> None:
     [
         ((), "give either --model, to play scenarios, or --from, to read trajectories"),
         (("--model", "reference/oracle", "--from", "x"), "give either --model"),
+        (("--from", "x", "--limit", "3"), "--limit is about playing; --from reads what was played"),
         (("--from", "x", "--without", "lenght"), "--without lenght: no such filter; did you mean 'length'?"),
         (("--from", "x", "--steps", "9-3"), "--steps 9-3: must be LEAST-MOST, e.g. 3-29"),
         (("--from", "nowhere"), "nowhere: no such file or folder"),
