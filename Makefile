@@ -11,6 +11,7 @@ LOGS ?= logs/$(shell date +%Y-%m-%d-%H%M%S)
 MODEL ?= reference/oracle,reference/random,reference/noop
 USER_MODEL ?= reference/scripted_user
 SETTING ?= all
+LIMIT ?= 48
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: eval test lint types bench data clean
@@ -27,7 +28,7 @@ $(BIN)/.dev: $(BIN)/.core
 	touch $@
 
 eval: $(BIN)/.core
-	INSPECT_DISPLAY=$${INSPECT_DISPLAY:-plain} $(BIN)/inspect eval envscaler/scenarios -T setting=$(SETTING) \
+	INSPECT_DISPLAY=$${INSPECT_DISPLAY:-plain} $(BIN)/inspect eval envscaler/scenarios -T setting=$(SETTING) -T limit=$(LIMIT) \
 		--model $(MODEL) --model-role user=$(USER_MODEL) --no-log-realtime --log-dir $(LOGS)
 	$(BIN)/envscaler results $(LOGS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -71,7 +72,7 @@ def load_samples(
         setting: `non_conversation`, `conversation`, or `all` for both (sample ids then end in the setting's name).
         environments: Only these environment ids (a list, or a text with commas).
         corpus: Path of a corpus in any form; None is the bundled one.
-        limit: At most so many scenarios in each setting.
+        limit: At most so many scenarios in each setting, spread evenly over the environments.
         level: `isolated`; `process` accepts weaker isolation where the machine cannot do better; `trusted` runs in this
             process, only for the bundled corpus.
         tools: `own` or `release` schemas; None is the record's own `tools` where it came with some, else ours.
@@ -93,7 +94,7 @@ def load_samples(
     floors = {task_id: _InitialVerdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
     for chosen in _settings(setting):
         scenarios = [scenario for scenario in found.scenarios.values() if chosen in scenario.settings]
-        for scenario in scenarios[:limit]:
+        for scenario in _spread(scenarios, limit):
             environment = found.environments[scenario.env_id]
             shown = _tools(environment, tools)
             suffix = f"/{chosen}" if setting == "all" else ""
@@ -102,6 +103,18 @@ def load_samples(
     if not samples:
         raise SettingError(f"no scenarios for setting={setting} in the chosen environments")
     return samples
+
+
+def _spread(scenarios: list[Scenario], limit: int | None) -> list[Scenario]:
+    """At most `limit` scenarios in their order: the first of each environment, then the second of each, and so on."""
+    if limit is None:
+        return scenarios
+    seen: Counter[str] = Counter()
+    ranks = []
+    for place, scenario in enumerate(scenarios):
+        ranks.append((seen[scenario.env_id], place))
+        seen[scenario.env_id] += 1
+    return [scenarios[place] for place in sorted(place for _, place in sorted(ranks)[:limit])]
 
 
 def _settings(setting: str) -> tuple[Setting, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,14 @@ def test_environments_are_chosen_by_id(environments: Any) -> None:
 def test_the_limit_counts_scenarios_in_each_setting() -> None:
     samples = load_samples(PAPER, setting="all", limit=2)
     assert [sample.subset for sample in samples] == ["non_conversation"] * 2 + ["conversation"] * 2
+
+
+def test_the_limit_takes_as_many_of_each_environment_in_the_corpus_order() -> None:
+    environments = list(load().environments)
+    samples = load_samples(PAPER, limit=2 * len(environments) + 1)
+    counted = Counter(sample.group for sample in samples)
+    assert counted == {name: 3 if name == environments[0] else 2 for name in environments}
+    assert [sample.id for sample in samples] == [name for name in load().scenarios if name in {s.id for s in samples}]
 
 
 @pytest.mark.parametrize(
