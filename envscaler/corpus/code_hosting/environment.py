@@ -315,7 +315,7 @@ class CodeHosting:
             if problem:
                 reasons.append(problem)
         if rule["require_up_to_date"] and source["behind"]:
-            reasons.append(f"{source['name']} is {source['behind']} commits behind {repo['default_branch']}")
+            reasons.append(f"{source['name']} is behind {repo['default_branch']} by {source['behind']}")
         return reasons
 
     def _assignable(self, repo: RepositoryInfo, username: object) -> Optional[str]:
