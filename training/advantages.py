@@ -63,7 +63,7 @@ def kl_estimate(log_policy: Tensor, log_reference: Tensor, estimator: str) -> Te
 def group_centred(rewards: Tensor, n: int, *, divide: bool = False, unbiased: bool = True) -> Tensor:
     """Rewards (B,) minus the mean of their group of n; divided by its standard deviation if asked.
 
-    NaN rewards are in no mean and stay NaN. A group whose deviation is below 1e-6, or that has a single reward, gives 0.
+    NaN rewards are in no mean and stay NaN. A group with a deviation below 1e-6, or with a single reward, gives 0.
     """
     import torch
 

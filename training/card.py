@@ -126,9 +126,8 @@ def digest(files: Iterable[str | Path]) -> dict[str, str]:
 
 
 _CURVES = {
-    "sft": ("loss", "learning_rate", "grad_norm"),
-    "rl": ("reward", "success", "kl_to_start", "entropy", "completions/mean_length", "steps", "truncated", "faults")
-    + ("time/step", "environment_share"),
+    "sft": "loss learning_rate grad_norm",
+    "rl": "reward success kl_to_start entropy completions/mean_length truncated faults time/step environment_share",
 }
 _MOST_LINES = 40
 
@@ -150,7 +149,7 @@ def page(content: dict[str, Any]) -> str:
 
 def _curve(content: dict[str, Any]) -> list[str]:
     steps = content["steps"]
-    known = [name for name in _CURVES[content["kind"]] if any(name in entry for entry in steps)]
+    known = [name for name in _CURVES[content["kind"]].split() if any(name in entry for entry in steps)]
     if not known:
         return ["Nothing yet."]
     every = -(-len(steps) // _MOST_LINES)

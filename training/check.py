@@ -75,9 +75,7 @@ class Played:
         )
 
 
-def play_references(
-    samples: Mapping[str, Sample], protocol: Protocol, user: UserModel | None
-) -> dict[str, Played]:
+def play_references(samples: Mapping[str, Sample], protocol: Protocol, user: UserModel | None) -> dict[str, Played]:
     """Play oracle, random and idle agents through a sample of the tasks.
 
     Raises:

@@ -42,7 +42,7 @@ def check_rl(config: RlConfig, devices: int = 1) -> None:
         raise SettingError(f"rollouts.temperature={rollouts.temperature}: must be above 0; all rollouts would be one")
     if rollouts.max_tokens <= rollouts.tokens_per_step:
         raise SettingError(
-            f"rollouts.max_tokens={rollouts.max_tokens}: must be above rollouts.tokens_per_step, which one reply may use"
+            f"rollouts.max_tokens={rollouts.max_tokens}: must be above rollouts.tokens_per_step, the limit of one reply"
         )
     if not 0 <= rollouts.max_fault_share <= 1:
         raise SettingError(f"rollouts.max_fault_share={rollouts.max_fault_share}: must be from 0 to 1")

@@ -41,7 +41,7 @@ class ChatTemplate:
         self.thinking = thinking
         self.end = str(tokenizer.eos_token)
         self.end_id = int(tokenizer.eos_token_id)  # type: ignore[arg-type]
-        self.suffix([{"role": "user", "content": "x"}])
+        self.reply({"role": "assistant", "content": "x"})
 
     def text(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, prompt: bool) -> str:
         """A conversation as the template renders it; with `prompt`, up to where the agent speaks."""
@@ -82,10 +82,7 @@ class ChatTemplate:
         _, mark, after = text.partition(_MARK)
         _, end, after = after.partition(self.end)
         if not mark or not end:
-            raise SettingError(
-                f"{self.tokenizer.name_or_path}: its chat template does not end a reply with {self.end}, "
-                "the tokenizer's end-of-turn token"
-            )
+            raise SettingError(_endless(self))
         return after
 
     def reply(self, message: Message) -> list[int]:
@@ -97,7 +94,10 @@ class ChatTemplate:
                 f"{self.tokenizer.name_or_path}: its chat template does not begin a reply with its own generation "
                 "prompt; model.thinking may not fit it"
             )
-        return self.ids(whole[len(start) :].partition(self.end)[0] + self.end)
+        words, end, _ = whole[len(start) :].partition(self.end)
+        if not end:
+            raise SettingError(_endless(self))
+        return self.ids(words + end)
 
     @cached_property
     def opener(self) -> str:
@@ -117,6 +117,13 @@ class ChatTemplate:
         if cut:
             message["finish_reason"] = "length"
         return message
+
+
+def _endless(template: ChatTemplate) -> str:
+    return (
+        f"{template.tokenizer.name_or_path}: its chat template does not end a reply with {template.end}, "
+        "the tokenizer's end-of-turn token"
+    )
 
 
 def read_reply(text: str) -> Message:

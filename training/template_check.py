@@ -62,7 +62,7 @@ def check_template(template: ChatTemplate) -> TemplateFacts:
     written = template.tokenizer.decode(template.reply(_TALK[2])[:-1])
     calls = read(read_reply(template.opener + str(written))).calls
     if [(call.name, call.arguments) for call in calls] != [("look_up", {"name": "lamp"})]:
-        raise SettingError(f"{name}: its chat template writes calls in a form that is not Hermes' (<tool_call> with JSON)")
+        raise SettingError(f"{name}: its chat template does not write calls as <tool_call> with JSON")
     return TemplateFacts(_append_only(template), _keeps_reasoning(template))
 
 

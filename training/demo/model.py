@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from training.demo.tasks import NAMES, PRICES, Pair, task
 
@@ -63,24 +63,25 @@ def _texts(chosen: list[Pair]) -> Iterator[str]:
         yield from map(str, range(max(PRICES) + 1))
 
 
-def fresh(made: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
+def fresh(made: PreTrainedTokenizerFast, *, hidden: int = 128, layers: int = 3) -> Qwen3ForCausalLM:
     """A Qwen3 with random weights that fits the tokenizer."""
     from transformers import GenerationConfig, Qwen3Config, Qwen3ForCausalLM, set_seed
 
     set_seed(0)
-    sizes: dict[str, Any] = {"hidden_size": 128, "num_hidden_layers": 3, "intermediate_size": 256}
     config = Qwen3Config(
         vocab_size=-(-len(made) // 8) * 8,
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        intermediate_size=2 * hidden,
         num_attention_heads=4,
         num_key_value_heads=4,
-        head_dim=32,
+        head_dim=hidden // 4,
         max_position_embeddings=512,
         rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
         tie_word_embeddings=True,
         eos_token_id=made.eos_token_id,
         pad_token_id=made.pad_token_id,
         bos_token_id=None,
-        **sizes,
     )
     model = Qwen3ForCausalLM(config)
     # A served checkpoint samples only where its own generation settings say so, whatever temperature is asked for.

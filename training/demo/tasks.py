@@ -14,10 +14,13 @@ from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import Check, Corpus, OracleCall, Scenario, read
 from harness.state import State
 
-NAMES = tuple(
-    "apple bag bell book bowl box brush cake candle card chair clock coat comb cup desk drum fan flag fork glass glove "
-    "hat jar kite knife lamp map mug nail oven pen pot ring rope shoe soap spoon tent vase".split()
+# fmt: off
+NAMES = (
+    "apple", "bag", "bell", "book", "bowl", "box", "brush", "cake", "candle", "card", "chair", "clock", "coat", "comb",
+    "cup", "desk", "drum", "fan", "flag", "fork", "glass", "glove", "hat", "jar", "kite", "knife", "lamp", "map", "mug",
+    "nail", "oven", "pen", "pot", "ring", "rope", "shoe", "soap", "spoon", "tent", "vase",
 )
+# fmt: on
 PRICES = range(1, 100)
 IDS = range(10, 100)
 HELD_OUT = 960

@@ -19,7 +19,7 @@ from training.rl.stream import Stream
 from training.template import ChatTemplate
 
 Engine = Callable[[list[list[int]]], tuple[list[list[int]], list[list[float]] | None]]
-"""From contexts in tokens to sampled replies, end-of-turn token included, and their log-probabilities if it has them."""
+"""From contexts in tokens to sampled replies with their end-of-turn token, and log-probabilities if it has them."""
 
 LIMITS = (StopReason.STEP_LIMIT, StopReason.CONTEXT_FULL)
 
@@ -98,12 +98,16 @@ class _Batch:
 
     def generate(self, turns: list[AgentTurn]) -> list[Message]:
         """One reply for each turn; those without room are told so and end."""
+        waiting: list[AgentTurn] = []
         with self.clock.on("tokens"):
             for turn in turns:
                 self.streams.setdefault(turn.sample, Stream()).hear(turn, self.template)
-            waiting = [turn for turn in turns if self.streams[turn.sample].room(self.limits.max_tokens) > 0]
+                if self.streams[turn.sample].room(self.limits.max_tokens) <= 0:
+                    self.streams[turn.sample].forget()
+                else:
+                    waiting.append(turn)
             contexts = [self.streams[turn.sample].context for turn in waiting]
-        replies = {}
+        replies: dict[str, Message] = {}
         if waiting:
             with self.clock.on("generation"):
                 sampled, logprobs = self.engine(contexts)

@@ -1,4 +1,4 @@
-"""An engine without a model: it says an oracle's messages in tokens. What a perfect episode looks like to the trainer."""
+"""An engine without a model: it says an oracle's messages, so that a perfect episode can be seen in tokens."""
 
 from __future__ import annotations
 

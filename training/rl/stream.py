@@ -49,6 +49,14 @@ class Stream:
         """Tokens that still fit into an episode of `most`."""
         return most - len(self.prompt) - len(self.ids)
 
+    def forget(self) -> None:
+        """Drop what was heard since the policy spoke last: it will not answer, and a tool may have said very much."""
+        while self.mask and not self.mask[-1]:
+            for tokens in (self.ids, self.mask, self.logprobs):
+                tokens.pop()
+        if not self.ids:
+            self.prompt = []
+
     @property
     def context(self) -> list[int]:
         """What the policy reads next."""

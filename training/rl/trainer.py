@@ -133,7 +133,7 @@ def trainer_class() -> type[GRPOTrainer]:
                 self.beta = beta
 
         def engine(self, contexts: list[list[int]]) -> tuple[list[list[int]], list[list[float]] | None]:
-            """Sample one reply for each context. All ranks call it equally often: sharded weights are gathered in it."""
+            """Sample one reply for each context. All ranks call it equally often: it gathers sharded weights."""
             found: tuple[list[list[int]], list[list[float]] | None]
             found = self._generate_single_turn(contexts, None, {}, num_generations=1)
             return found

@@ -43,6 +43,8 @@ def encode(row: Row, template: ChatTemplate) -> Tokens:
         SettingError: If the template does not render the start of a conversation as it renders the whole: then what the
             model reads before a reply in training is not what it reads when it is used.
     """
+    if not row.supervised:
+        raise SettingError(f"{row.sample_id}: nothing in this row is supervised")
     final = template.ids(template.text(row.messages[: row.supervised[-1] + 1], row.tools, prompt=False))
     mask = [0] * len(final)
     for index in row.supervised:
@@ -51,8 +53,6 @@ def encode(row: Row, template: ChatTemplate) -> Tokens:
         if final[: len(end)] != end or end[: len(start)] != start:
             raise SettingError(_not_append_only(row, index, template))
         mask[len(start) : len(end)] = [1] * (len(end) - len(start))
-    if not any(mask):
-        raise SettingError(f"{row.sample_id}: nothing in this row is supervised")
     return Tokens(final, mask)
 
 

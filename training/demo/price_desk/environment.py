@@ -1,7 +1,12 @@
+"""The demonstration's environment, in the form of a corpus."""
+
+from typing import Any
+
+
 class PriceDesk:
     """The desk that prices the goods of a shop."""
 
-    def __init__(self, init_config: dict) -> None:  # type: ignore[type-arg]
+    def __init__(self, init_config: dict[str, Any]) -> None:
         self.items: dict[str, dict[str, str | int]] = init_config.get("items", {})
 
     def find_item(self, name: str) -> dict[str, str]:
