@@ -263,6 +263,8 @@ def evaluate(matrix: Matrix, make: Callable[..., Task], display: Any = None) -> 
             display=display,
             # Every sample is on disk as soon as it is done: a killed evaluation plays none of them twice.
             log_buffer=1,
+            # Whatever the machine's settings say: only this format can be read a sample at a time.
+            log_format="eval",
             retry_attempts=3,
             ctl_server=False,
             acp_server=False,

@@ -86,6 +86,8 @@ def _mistakes(candidate: Candidate) -> Iterator[str]:
             waiting = {call.id for call in reply.calls}
         elif message["role"] == "tool" and message.get("tool_call_id") not in waiting:
             yield f"messages[{index}]: answers no call of the message before it"
+        elif message["role"] == "user" and not content_text(message.get("content")).strip():
+            yield f"messages[{index}]: the user says nothing"
         before = message
 
 

@@ -165,7 +165,7 @@ def test_a_sample_without_any_record_is_a_fault(played: Path, tmp_path: Path) ->
 
 
 def test_a_killed_collection_goes_on_and_plays_nothing_twice(tmp_path: Path) -> None:
-    """SIGKILL in the middle, then the same command."""
+    """SIGKILL in the middle, then the same command; the machine's settings ask for another format of logs."""
     corpus = small_corpus.write(tmp_path / "corpus", scenarios=8)
     code = "import sys; sys.argv[0] = 'envscaler'; from envscaler.cli import main; main()"
     command = [sys.executable, "-c", code, "collect", "--model", "reference/oracle", "--corpus", str(corpus)]
@@ -182,7 +182,7 @@ def test_a_killed_collection_goes_on_and_plays_nothing_twice(tmp_path: Path) -> 
         str(tmp_path / "out"),
     ]
     logs = tmp_path / "out" / "logs"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "INSPECT_LOG_FORMAT": "json"}
     run = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not any(_samples(path) for path in logs.glob("*.eval")):

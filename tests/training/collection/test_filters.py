@@ -48,6 +48,7 @@ NARROW = {"non_conversation": (4, 9), "conversation": (3, 4)}
         (alone(called(0), [said("Well.")]), ("format", "messages[5]: follows another message of the agent")),
         (with_messages(alone(), [*alone()["messages"][:-1], CUT]), ("format", "messages[6]: cut off (length)")),
         (alone(called(0), [*called(1), STRAY]), ("format", "messages[6]: answers no call of the message before it")),
+        (talked(last=" "), ("format", "messages[10]: the user says nothing")),
         (alone(last="Task Completed? Task Failed"), ("impossible", "the agent's last message says Task Failed")),
         (talked(turns=2), ("length", "3 steps, not 5 to 39")),
         (alone(called(0)), ("length", "2 steps, not 3 to 29")),
