@@ -827,7 +827,7 @@ class FreightDispatch:
         due = self._total(load)
         if load["settled"] or load["status"] not in ("delivered", "cancelled") or due == 0:
             return self._fail(f"Nothing can be settled for load {load_id} now.")
-        if abs(amount - due) > 0.001:
+        if not due - 0.001 <= amount <= due + 0.001:
             return self._fail(
                 f"Load {load_id} is settled by one payment of everything that is due; {amount} is not it."
             )
