@@ -17,7 +17,7 @@ from harness.files import read_bytes, replacing
 from training.config import Config, record
 
 PACKAGES = ("envscaler", "torch", "transformers", "trl", "accelerate", "datasets", "peft", "inspect-ai", "vllm")
-FREE_TO_CHANGE = ("scoring", "save_every", "steps", "epochs")
+FREE_TO_CHANGE = ("output", "scoring", "save_every", "steps", "epochs")
 """What may differ when a run is resumed: it changes no step that was taken."""
 
 

@@ -39,21 +39,21 @@ CPU_SFT = SftConfig(
     data=SftData(split="whole", max_tokens=512),
     optimizer=Optimizer(learning_rate=1e-3, schedule="cosine", warm_up=40, beta2=0.98, per_device_batch=16),
     global_batch=16,
-    steps=200,
+    steps=400,
     seed=0,
-    save_every=200,
+    save_every=400,
     log_every=10,
 )
 CPU_RL = RlConfig(
     model=_CPU,
     rollouts=Rollouts(
-        tasks_per_step=8, per_task=8, max_steps=5, tokens_per_step=48, max_tokens=400, temperature=1.0, at_once=64
+        tasks_per_step=8, per_task=8, max_steps=5, tokens_per_step=40, max_tokens=300, temperature=1.0, at_once=64
     ),
     objective=Objective(algorithm="reinforce_pp", kl=Kl(coefficient=0.02, where="reward", estimator="k1")),
     optimizer=Optimizer(learning_rate=2e-4, schedule="constant", per_device_batch=64),
-    steps=20,
+    steps=15,
     seed=0,
-    save_every=20,
+    save_every=15,
     scoring=Scoring(),
 )
 """The demonstration (`make train-demo`): half a million parameters on one core."""

@@ -92,3 +92,17 @@ def check(kind: str, **given: Any) -> None:
     from training.check import check as run
 
     run(resolved(kind, **given), click.echo)
+
+
+@train.command()
+@click.option("--to", "folder", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
+@click.option("--keep", type=click.Path(path_type=Path), help="Also copy the three checkpoints into this folder.")
+def demo(folder: Path, keep: Path | None) -> None:
+    """Make a small model, train it by SFT and RL, and score it before, between and after. On one core, in minutes."""
+    _needed()
+    from training.demo.run import Demonstration
+
+    shown = Demonstration(folder.resolve(), click.echo)
+    shown.play()
+    if keep is not None:
+        shown.keep(keep)

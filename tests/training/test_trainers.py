@@ -198,15 +198,15 @@ def test_a_batch_without_signal_moves_nothing(checkpoint: Path, tasks: Path, tmp
 def test_too_many_faults_end_the_run(
     checkpoint: Path, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from envscaler.environments import SynthesizedEnvironment
+    import benchmarks.scenarios
     from harness.errors import EnvironmentFault
     from training.rl.run import train
     from training.rl.trainer import TooManyFaults
 
-    def broken(self: Any) -> Any:
+    def broken(*_: Any) -> Any:
         raise EnvironmentFault("killed", "out of memory")
 
-    monkeypatch.setattr(SynthesizedEnvironment, "state", broken)
+    monkeypatch.setattr(benchmarks.scenarios, "run_checks", broken)
     with pytest.raises(TooManyFaults, match=r"100 % of the environments failed in step 1, .* killed: out of memory"):
         train(rl_config(checkpoint, tasks, tmp_path / "run", rollouts={"max_fault_share": 0.5}), say=lambda line: None)
 

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.benchmark import Sample
 from benchmarks.registry import loaded
 from harness.environment import ToolSpec
-from harness.errors import SettingError
+from harness.errors import EnvironmentFault, SettingError
 from harness.messages import system, user
 from harness.protocol import Protocol
 from harness.rollout import UserModel
@@ -101,8 +101,11 @@ def _needs_vllm(engine: str, machine: Hardware) -> None:
 
 def _tools(sample: Sample) -> Sequence[ToolSpec]:
     """The tools of a sample's environment."""
-    with closing(sample.case().open()) as environment:
-        return environment.tools
+    try:
+        with closing(sample.case().open()) as environment:
+            return environment.tools
+    except EnvironmentFault as fault:
+        raise SettingError(f"{sample.id}: its environment does not start: {fault}") from fault
 
 
 def _prompt_tokens(sample: Sample, tools: Sequence[ToolSpec], template: ChatTemplate) -> int:
