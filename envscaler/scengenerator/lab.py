@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from envscaler.audit import ScenarioCard, Thresholds, audit, fingerprint
 from envscaler.audit.journal import CardJournal
@@ -15,8 +16,14 @@ from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import OracleCall, Scenario
 from envscaler.scenarios.judge import run_checks
 from harness.environment import ToolResult
+from harness.errors import EnvironmentFault
 from harness.program import Runner, Verdict
 from harness.state import State
+
+T = TypeVar("T")
+
+_PASSING = ("timeout", "zygote_crashed")
+"""Faults that may be the machine's."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Lab:
         Raises:
             EnvironmentFault: If the environment does not start from it.
         """
-        return await asyncio.to_thread(Stage, self._runner, record, scenario)
+        return await _twice(lambda: Stage(self._runner, record, scenario))
 
     async def execute(self, stage: Stage, calls: Sequence[OracleCall]) -> Executed:
         """Execute calls from the start.
@@ -79,24 +86,47 @@ class Lab:
         Raises:
             EnvironmentFault: If the environment fails.
         """
-        results, states = await asyncio.to_thread(stage.states, calls)
+        results, states = await _twice(lambda: stage.states(calls))
         return Executed(stage.initial, tuple(calls), tuple(results), tuple(states))
 
     async def verdicts(self, scenario: Scenario, played: Executed) -> tuple[list[Verdict], list[Verdict]]:
-        """What the checks say at the start and in the end."""
+        """What the checks say at the start and in the end.
+
+        Raises:
+            EnvironmentFault: If the states cannot be judged.
+        """
 
         def both() -> tuple[list[Verdict], list[Verdict]]:
             initial = run_checks(self._runner, scenario, played.initial, played.initial)
             return initial, run_checks(self._runner, scenario, played.initial, played.final)
 
-        return await asyncio.to_thread(both)
+        return await _twice(both)
 
     async def audit(self, record: EnvironmentRecord, scenario: Scenario) -> ScenarioCard:
         """The card of a scenario; one that is finished is not made again."""
         known = self._cards.get(fingerprint(record, scenario, self._effort))
         if known is not None:
             return known
+
+        def card_of() -> ScenarioCard:
+            return audit(record, scenario, self._auditor, effort=self._effort, gate=self._gate)
+
         async with self._free:
-            card = await asyncio.to_thread(audit, record, scenario, self._auditor, effort=self._effort, gate=self._gate)
+            card = await asyncio.to_thread(card_of)
+            if card.fault:
+                card = await asyncio.to_thread(card_of)
         self._cards.add(card)
         return card
+
+
+async def _twice(work: Callable[[], T]) -> T:
+    """What isolated work gives, in a thread; once more if it ran out of time.
+
+    On a busy machine a sound program may be late, and a later run would find it sound; one that hangs hangs again.
+    """
+    try:
+        return await asyncio.to_thread(work)
+    except EnvironmentFault as fault:
+        if fault.kind not in _PASSING:
+            raise
+    return await asyncio.to_thread(work)

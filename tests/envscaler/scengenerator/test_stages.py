@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -36,6 +36,7 @@ from envscaler.synthesis.ask import ROLES, Answer, Request
 from envscaler.synthesis.desk import Desk, Limits
 from envscaler.synthesis.journal import Memory
 from envscaler.synthesis.shape import Size
+from harness.errors import EnvironmentFault
 from harness.program import Verdict
 from harness.trusted import TrustedRunner
 from tests.envscaler.scengenerator.author.record import CORPUS
@@ -303,6 +304,26 @@ def test_a_state_from_which_the_environment_does_not_start_goes_back(choir: Want
     made, _ = desk(lambda request: json.dumps(repair_records(1) | {"next_number": "six"}))
     found = asyncio.run(begin(made, lab(), item, SIZE, revisions=0))
     assert found.reason == "state: does not start"
+
+
+def test_a_program_that_was_late_once_is_started_again() -> None:
+    class Late(TrustedRunner):
+        faults: ClassVar[list[str]] = ["timeout"]
+
+        def open(self, program: Any) -> Any:
+            if self.faults:
+                raise EnvironmentFault(self.faults.pop(), "too slow")
+            return super().open(program)
+
+    item = next(wanted(load(CORPUS).select(["repair_cafe"]), 1))
+    runner = Late()
+    made = Lab(runner, runner, CardJournal(None), Effort(), DEFAULT, 1)
+    scenario = item.scenario(repair_records(1))
+    assert asyncio.run(made.start(item.record, scenario)).initial == scenario.init_config
+    for faults in (["timeout", "timeout"], ["killed"]):
+        runner.faults = faults
+        with pytest.raises(EnvironmentFault, match="too slow"):
+            asyncio.run(made.start(item.record, scenario))
 
 
 def test_sizes_are_asked_for_and_held() -> None:
