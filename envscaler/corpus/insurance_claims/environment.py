@@ -682,7 +682,7 @@ class InsuranceClaims:
             return self._fail(f"{name} does not work on {product} claims.")
         if self._flags(claim_id, "open", "confirmed") and not adjuster["investigator"]:
             return self._fail(f"Claim {claim_id} has a fraud flag and needs an investigator; {name} is none.")
-        reserved = self._reserved(claim_id, "indemnity") + self._reserved(claim_id, "expense")
+        reserved = round(self._reserved(claim_id, "indemnity") + self._reserved(claim_id, "expense"), 2)
         if max(claim["estimate"], reserved) > adjuster["authority"]:
             return self._fail(f"{name} has authority up to {adjuster['authority']:.2f} only.")
         if self._workload(adjuster_id) >= adjuster["max_claims"]:
@@ -726,7 +726,7 @@ class InsuranceClaims:
         if amount < self._paid(claim_id, kind, "pending", "released"):
             return self._fail(f"{self._paid(claim_id, kind, 'pending', 'released'):.2f} is already paid or to be paid.")
         other = self._reserved(claim_id, "expense" if kind == "indemnity" else "indemnity")
-        if amount + other > adjuster["authority"]:
+        if round(amount + other, 2) > adjuster["authority"]:
             return self._fail(
                 f"The reserves would be {amount + other:.2f}; {adjuster['name']} has authority up to"
                 f" {adjuster['authority']:.2f}."
