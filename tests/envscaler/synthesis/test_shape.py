@@ -156,7 +156,7 @@ def test_an_example_knows_better_than_a_name() -> None:
 
 
 def test_sound_states_pass_and_broken_ids_are_found() -> None:
-    """On the first scenario of each bundled environment, with every sixth id in a field that is named so broken in turn."""
+    """On the first scenario of each bundled environment, with every sixth id in a field named so broken in turn."""
     corpus = load("bundled")
     seen: set[str] = set()
     broken = 0
