@@ -28,10 +28,12 @@ class Card:
         folder: The run's.
         kind: `sft` or `rl`.
         config: Of the run.
+        writes: Whether this process is the one that writes it.
     """
 
-    def __init__(self, folder: Path, kind: str, config: Config) -> None:
+    def __init__(self, folder: Path, kind: str, config: Config, writes: bool = True) -> None:
         self.folder = folder
+        self.writes = writes
         self.content: dict[str, Any] = {
             "kind": kind,
             "config": json.loads(json.dumps(record(config))),
@@ -84,6 +86,8 @@ class Card:
         """Write both files."""
         if state is not None:
             self.content["state"] = state
+        if not self.writes:
+            return
         with replacing(self.folder / "card.json") as file:
             file.write(json.dumps(self.content, indent=1, ensure_ascii=False).encode() + b"\n")
         with replacing(self.folder / "card.md") as file:

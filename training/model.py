@@ -82,6 +82,15 @@ def _first(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def parameters(model: PreTrainedModel) -> dict[str, int]:
+    """Numbers of weights: all, and those that are trained; of the whole model where it is sharded."""
+    sizes = [(int(getattr(p, "ds_numel", p.numel())), p.requires_grad) for p in model.parameters()]
+    return {
+        "parameters": sum(size for size, _ in sizes),
+        "trained_parameters": sum(size for size, trained in sizes if trained),
+    }
+
+
 def adapters(lora: Lora) -> LoraConfig | None:
     """The adapters to train, if any."""
     if lora.rank <= 0:

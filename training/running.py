@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
+def first_process() -> bool:
+    """Whether this process is the first of the run's, which alone writes and speaks.
+
+    Waits for all of them: none writes into the output before every one has looked into it.
+    """
+    from accelerate import PartialState
+
+    state = PartialState()
+    state.wait_for_everyone()
+    return bool(state.is_main_process)
+
+
 def recorder(card: Card, scoring: Scoring, say: Say, skips: Callable[[], bool] = lambda: False) -> TrainerCallback:
     """A callback that keeps the card, and scores checkpoints during the run where that was asked for.
 

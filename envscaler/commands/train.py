@@ -94,6 +94,25 @@ def check(kind: str, **given: Any) -> None:
     run(resolved(kind, **given), click.echo)
 
 
+@train.command(context_settings={"ignore_unknown_options": True})
+@click.argument("how", type=click.Choice(["fsdp2", "zero3"]))
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--processes", type=click.IntRange(1), help="One for each GPU.  [default: 8]")
+def launch(how: str, command: tuple[str, ...], processes: int | None) -> None:
+    """Start a run on several GPUs of one machine, e.g. launch zero3 sft --config run.toml."""
+    import os
+    import sys
+
+    import training
+
+    _needed()
+    settings = Path(training.__file__).parent / "accelerate" / f"{how}.yaml"
+    line = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(settings)]
+    if processes is not None:
+        line += ["--num_processes", str(processes)]
+    os.execv(line[0], [*line, str(Path(sys.executable).parent / "envscaler"), "train", *command])
+
+
 @train.command()
 @click.option("--to", "folder", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
 @click.option("--keep", type=click.Path(path_type=Path), help="Also copy the three checkpoints into this folder.")

@@ -288,3 +288,30 @@ def test_tools_that_change_during_an_episode_are_refused(compact: ChatTemplate) 
 def test_trajectories_of_rollouts_are_written_like_any_other(shelf: dict[str, Sample], compact: ChatTemplate) -> None:
     rollout = played(shelf, compact, [assistant("Task Completed")])
     assert json.loads(json.dumps(rollout.trajectory.record()))["sample_id"] == "shelf-task_1/non_conversation"
+
+
+def test_check_shows_what_a_run_would_do_and_trains_nothing(checkpoint: Path, tasks: Path, tmp_path: Path) -> None:
+    from training.check import check
+    from training.presets import CPU_RL
+
+    said: list[str] = []
+    table = {"output": str(tmp_path / "run"), "model": {"path": str(checkpoint)}, "tasks": {"corpus": str(tasks)}}
+    check(overlaid(CPU_RL, table), said.append)
+    text = "\n".join(said)
+    assert "oracle    mean reward 1.000 over 4 episodes" in text
+    assert "noop      mean reward 0.000" in text
+    assert "«<tool_call>" in text
+    assert not (tmp_path / "run").exists()
+
+
+def test_tasks_in_which_nothing_can_be_earned_are_refused(shelf: dict[str, Sample]) -> None:
+    from harness.outcome import Score
+    from training.check import play_references
+
+    def earned(sample: Sample) -> Sample:
+        case = replace(sample.case(), judge=lambda trajectory, environment: Score(1.0, True))
+        return replace(sample, case=lambda: case)
+
+    tasks = {name: earned(sample) for name, sample in shelf.items() if name.endswith("non_conversation")}
+    with pytest.raises(SettingError, match="doing nothing earns as much as the oracle"):
+        play_references(tasks, protocol(shelf), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from benchmarks.benchmark import Sample
 from harness.episode import AgentTurn
 from harness.messages import Message
-from harness.outcome import Ending, StopReason
+from harness.outcome import StopReason
 from harness.protocol import Protocol
 from harness.rollout import Played, UserModel, play_batch
 from harness.trajectory import Trajectory
@@ -37,7 +37,7 @@ class Rollout:
     def fault(self) -> bool:
         """Whether the environment failed."""
         outcome = self.trajectory.outcome
-        return outcome is not None and outcome.ending is not Ending.SCORED
+        return outcome is not None and outcome.fault is not None
 
     @property
     def truncated(self) -> bool:

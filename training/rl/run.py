@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Sample
-from benchmarks.registry import loaded
 from harness.environment import ToolSpec
 from harness.errors import EnvironmentFault, SettingError
 from harness.messages import system, user
@@ -21,12 +20,13 @@ from harness.rollout import UserModel
 from training import arguments
 from training.card import Card
 from training.config import RlConfig
-from training.model import Hardware, adapters, hardware, load_model, load_tokenizer
+from training.model import Hardware, adapters, hardware, load_model, load_tokenizer, parameters
 from training.rl.rollouts import Clock, Engine, Rollout, play, rules
 from training.rl.trainer import trainer_class
 from training.rl.users import user_model
 from training.rules import accumulation, check_rl
-from training.running import finish, recorder, silence
+from training.running import finish, first_process, recorder, silence
+from training.tasks import rewarded
 from training.template import ChatTemplate
 from training.template_check import TemplateFacts, check_template
 
@@ -63,15 +63,7 @@ def prepare(config: RlConfig, say: Say) -> Ready:
     if config.rollouts.engine != "transformers":
         _needs_vllm(config.rollouts.engine, machine)
     tasks = config.tasks
-    ready = loaded(
-        "scenarios",
-        tasks.protocol,
-        tasks.prompts,
-        setting=tasks.setting,
-        environments=tasks.environments or None,
-        corpus=None if tasks.corpus == "bundled" else tasks.corpus,
-        level=tasks.level,
-    )
+    ready = rewarded(tasks)
     template = ChatTemplate(load_tokenizer(config.model), thinking=config.model.thinking)
     facts = check_template(template)
     protocol = rules(ready.protocol, config.rollouts)
@@ -132,8 +124,10 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     output = Path(config.output)
     check_rl(config)
     start = arguments.last_checkpoint(output, resume)
+    main = first_process()
+    say = say if main else (lambda line: None)
     ready = prepare(config, say)
-    card = Card(output, "rl", config)
+    card = Card(output, writes=main, kind="rl", config=config)
     if start is not None:
         card.resumed(int(start.name.rpartition("-")[2]))
     card.fact("hardware", str(ready.hardware))
@@ -155,8 +149,8 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     silence(trainer)
     trainer.add_callback(recorder(card, config.scoring, say, lambda: bool(trainer.skip_update)))
     card.content["totals"] = trainer.totals
-    card.fact("parameters", sum(p.numel() for p in trainer.model.parameters()))
-    card.fact("trained_parameters", sum(p.numel() for p in trainer.model.parameters() if p.requires_grad))
+    for name, number in parameters(trainer.model).items():
+        card.fact(name, number)
     card.write("running")
     trainer.train(resume_from_checkpoint=None if start is None else str(start))
     return finish(trainer, card, output, config.scoring, say)

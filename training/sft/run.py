@@ -10,9 +10,9 @@ from harness.errors import SettingError
 from training import arguments
 from training.card import Card, digest
 from training.config import SftConfig
-from training.model import Hardware, adapters, hardware, load_model, load_tokenizer
+from training.model import Hardware, adapters, hardware, load_model, load_tokenizer, parameters
 from training.rules import accumulation, check_sft
-from training.running import finish, recorder, silence
+from training.running import finish, first_process, recorder, silence
 from training.sft.rows import Row, Taken, rows
 from training.sft.tokens import Counted, Tokens, check_reasoning, encoded
 from training.template import ChatTemplate, shown
@@ -71,8 +71,10 @@ def train(config: SftConfig, *, resume: bool = False, say: Say = print) -> Path:
     output = Path(config.output)
     check_sft(config)
     start = arguments.last_checkpoint(output, resume)
+    main = first_process()
+    say = say if main else (lambda line: None)
     ready = prepare(config, say)
-    card = Card(output, "sft", config)
+    card = Card(output, writes=main, kind="sft", config=config)
     if start is not None:
         card.resumed(int(start.name.rpartition("-")[2]))
     card.fact("hardware", str(ready.hardware))
@@ -107,8 +109,8 @@ def train(config: SftConfig, *, resume: bool = False, say: Say = print) -> Path:
         callbacks=[recorder(card, config.scoring, say)],
     )
     silence(trainer)
-    card.fact("parameters", sum(p.numel() for p in trainer.model.parameters()))
-    card.fact("trained_parameters", sum(p.numel() for p in trainer.model.parameters() if p.requires_grad))
+    for name, number in parameters(trainer.model).items():
+        card.fact(name, number)
     card.write("running")
     trainer.train(resume_from_checkpoint=None if start is None else str(start))
     return finish(trainer, card, output, config.scoring, say)
