@@ -16,8 +16,8 @@ from training.scoring import Scorer, command
 
 @pytest.fixture
 def run(tmp_path: Path, checkpoint: Path) -> Path:
-    """A run's folder with checkpoints of steps 2, 4 and 5."""
-    for step in (2, 4, 5):
+    """A run's folder with checkpoints of steps 2 and 4."""
+    for step in (2, 4):
         (tmp_path / f"checkpoint-{step}").symlink_to(checkpoint)
     return tmp_path
 
@@ -46,15 +46,11 @@ def test_checkpoints_become_a_curve(run: Path, tasks: Path, monkeypatch: pytest.
     )
     scorer = Scorer(Card(run, "sft", SftConfig()), scoring)
     given = scored_by_reference(monkeypatch, tasks)
-    scorer.finish(run, 5, run / "checkpoint-5")
-    assert [line[line.index("--model") + 1] for line in given] == [
-        f"checkpoint/{run / 'checkpoint-4'}",
-        f"checkpoint/{run / 'checkpoint-5'}",
-    ]
+    scorer.finish(run, 4, run / "checkpoint-4")
+    assert [line[line.index("--model") + 1] for line in given] == [f"checkpoint/{run / 'checkpoint-4'}"]
     scores = read_card(run)["scores"]
     assert [(score["step"], score["mean"], score["sd"], score["n"], score["runs"]) for score in scores] == [
         (4, 100.0, 0.0, 4, 2),
-        (5, 100.0, 0.0, 4, 2),
     ]
     assert "100.00 ± 0.00" in scorer.table()
 
@@ -67,7 +63,7 @@ def test_an_evaluation_that_fails_is_told(run: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(training.scoring, "command", lambda *_: failing)
     scorer = Scorer(Card(run, "sft", SftConfig()), Scoring(every=4))
     with pytest.raises(SettingError, match=r"scoring failed; .*step-4.txt says why"):
-        scorer.finish(run, 5, run / "checkpoint-5")
+        scorer.finish(run, 4, run / "checkpoint-4")
 
 
 def test_scoring_during_a_run_does_not_wait(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,12 +51,8 @@ def test_the_papers_numbers() -> None:
     assert isinstance(sft, SftConfig)
     assert isinstance(rl, RlConfig)
     assert isinstance(released, RlConfig)
-    assert (sft.epochs, sft.optimizer.learning_rate, sft.optimizer.warm_up, sft.data.max_tokens) == (
-        3,
-        1e-6,
-        0.1,
-        32768,
-    )
+    assert (sft.epochs, sft.optimizer.learning_rate, sft.optimizer.warm_up) == (3, 1e-6, 0.1)
+    assert sft.data.max_tokens == 32_768
     assert (sft.data.split, sft.data.history_reasoning, sft.global_batch) == ("round", "none", 256)
     assert (rl.batch, rl.steps, rl.rollouts.max_steps, rl.rollouts.tokens_per_step) == (512, 200, 40, 4096)
     assert (rl.objective.kl.coefficient, rl.objective.kl.where, rl.objective.kl.estimator) == (0.1, "reward", "k1")
@@ -107,10 +103,7 @@ def test_a_preset_of_the_other_kind_is_refused() -> None:
         (["rollouts.per_task=1"], "rollouts.per_task=1: must be 2 or more"),
         (["rollouts.temperature=0"], "rollouts.temperature=0.0: must be above 0"),
         (["rollouts.max_tokens=4096"], "rollouts.max_tokens=4096: must be above rollouts.tokens_per_step"),
-        (
-            ["optimizer.per_device_batch=3"],
-            r"512: must be a multiple of optimizer.per_device_batch \(3\) x devices \(1\)",
-        ),
+        (["optimizer.per_device_batch=3"], r"512: must be a multiple of optimizer.per_device_batch \(3\)"),
         (["rollouts.engine=vllm_server"], "rollouts.server belongs to rollouts.engine=vllm_server"),
         (["tasks.setting=conversation"], "rollouts.user is missing"),
         (["steps=0"], "steps=0: must be 1 or more"),
@@ -135,9 +128,7 @@ def test_the_door_says_it_in_one_sentence(tmp_path: Path) -> None:
     file.write_text("[model]\nlora_rank = 8\n")
     done = CliRunner().invoke(main, ["train", "sft", "--config", str(file)])
     assert done.exit_code == 2
-    assert done.output.strip().endswith(
-        "run.toml: model.lora_rank: unknown; one of attention, dtype, gradient_checkpointing, lora, path, thinking"
-    )
+    assert done.output == f"envscaler: {file}: model.lora_rank: unknown; did you mean 'lora'?\n"
 
 
 @pytest.mark.parametrize("name", ["fsdp2", "zero3"])

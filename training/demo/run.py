@@ -29,7 +29,7 @@ from training.demo.warm_up import write_base
 from training.scoring import curve_points
 
 TRAINING_TASKS, HELD_OUT_TASKS = 1200, 40
-UNFINISHED = 0.4
+UNFINISHED = 0.35
 """Share of the recorded episodes that stop before the job is done."""
 RUNS = 3
 LONGEST_REPLY = 48
