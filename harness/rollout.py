@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any, assert_never
 
 from harness.case import Case, Turn
@@ -79,12 +82,15 @@ def play_batch(
     user: UserModel | None = None,
     *,
     at_once: int = 512,
+    threads: int = 1,
     **record: Any,
 ) -> Iterator[Played]:
     """Play many episodes, one `generate` call per round over all that wait for the agent (the RL driver).
 
     Args:
         at_once: Live episodes; a finished one is replaced by the next case, so that batches stay full.
+        threads: In which episodes move between two rounds. More than one is worth it where environments are processes
+            of their own, or users are asked over a network; outcomes are the same.
     Yields:
         Finished episodes, in the order in which they end.
     Raises:
@@ -96,25 +102,32 @@ def play_batch(
     waiting: list[tuple[Episode, AgentTurn]] = []
     live: set[Episode] = set()
     source = iter(cases)
+    pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-    def settle(episode: Episode, need: Need) -> Played | None:
+    def moved(episode: Episode, move: Callable[[], Need]) -> AgentTurn | Played:
+        need = move()
         while isinstance(need, UserTurn):
             need = episode.user(_asked(user, episode.case)(need.messages))
-        if isinstance(need, Finished):
-            live.discard(episode)
-            return read_out(episode)
-        waiting.append((episode, need))
-        return None
+        return read_out(episode) if isinstance(need, Finished) else need
+
+    def settle(episodes: list[Episode], moves: list[Callable[[], Need]]) -> Iterator[Played]:
+        found = map(moved, episodes, moves) if pool is None else pool.map(moved, episodes, moves)
+        for episode, one in zip(episodes, found, strict=True):
+            if isinstance(one, Played):
+                live.discard(episode)
+                yield one
+            else:
+                waiting.append((episode, one))
 
     def admit() -> Iterator[Played]:
-        while len(waiting) < at_once:
-            case = next(source, None)
-            if case is None:
+        while room := at_once - len(waiting):
+            # One by one where nothing is gained otherwise: a case is opened only when it is its turn.
+            cases = islice(source, 1 if pool is None else room)
+            episodes = [Episode(case, protocol, **record) for case in cases]
+            if not episodes:
                 return
-            episode = Episode(case, protocol, **record)
-            live.add(episode)
-            if (played := settle(episode, episode.start())) is not None:
-                yield played
+            live.update(episodes)
+            yield from settle(episodes, [episode.start for episode in episodes])
 
     try:
         yield from admit()
@@ -123,11 +136,12 @@ def play_batch(
             messages = generate([turn for _, turn in batch])
             if len(messages) != len(batch):
                 raise ValueError(f"generate answered {len(messages)} of {len(batch)} turns")
-            for (episode, _), message in zip(batch, messages, strict=True):
-                if (played := settle(episode, episode.agent(message))) is not None:
-                    yield played
+            episodes = [episode for episode, _ in batch]
+            yield from settle(episodes, [partial(e.agent, m) for e, m in zip(episodes, messages, strict=True)])
             yield from admit()
     finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
         # Whatever ended the batch early: those that were about to speak are open as well.
         for episode in live:
             episode.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -80,6 +81,36 @@ def test_cases_are_opened_only_when_there_is_room() -> None:
 
 def test_a_batch_of_nothing_is_nothing() -> None:
     assert list(play_batch([], PAPER, Engine())) == []
+
+
+def test_threads_change_neither_outcomes_nor_their_order() -> None:
+    cases = wanting(2, 0, 3, 1, 1, 0, 2)
+    alone = [(p.trajectory.sample_id, verdict(p)) for p in play_batch(cases, PAPER, Engine(), at_once=3)]
+    many = play_batch(cases, PAPER, Engine(), at_once=3, threads=4)
+    assert sorted((p.trajectory.sample_id, verdict(p)) for p in many) == sorted(alone)
+    ended = [ids(play_batch(cases, PAPER, Engine(), threads=number)) for number in (1, 4)]
+    assert ended[0] == ended[1]
+
+
+def test_users_are_asked_side_by_side_in_threads() -> None:
+    """Each user waits for the other one: asked one after the other, neither would ever answer."""
+    barrier = threading.Barrier(2, timeout=10)
+
+    def user(messages: list[Message]) -> str:
+        barrier.wait()
+        return "###STOP###"
+
+    played = list(play_batch([case(user=goal_user), case(user=goal_user)], PAPER, Engine(), user, threads=2))
+    assert {one.trajectory.stop_reason for one in played} == {StopReason.USER_STOP}
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_what_fails_in_a_thread_leaves_nothing_open(threads: int) -> None:
+    shelf = Shelf()
+    asking = case(user=goal_user, open=shelf)
+    with pytest.raises(ValueError, match="a simulated user is needed"):
+        list(play_batch([asking] * 5, PAPER, Engine(), threads=threads))
+    assert [book.closed for book in shelf.opened] == [1] * len(shelf.opened)
 
 
 def test_a_batch_plays_as_one_by_one() -> None:

@@ -165,7 +165,7 @@ def test_rl_learns_and_keeps_its_card(
     assert steps[1]["kl_to_start"] != steps[0]["kl_to_start"]
     assert steps[0]["grad_norm"] > 0
     for entry in steps:
-        parts = sum(entry[f"time/{part}"] for part in ("generation", "environment", "user", "tokens"))
+        parts = sum(entry[f"time/{part}"] for part in ("generation", "environment", "tokens"))
         assert parts == pytest.approx(entry["time/rollouts"], rel=0.2)
         assert 0 < entry["environment_share"] < 1
     assert card["totals"]["episodes"] == 8

@@ -51,14 +51,15 @@ class Clock:
 
     generation: float = 0.0
     user: float = 0.0
+    """Summed over episodes, which wait for their users side by side."""
     tokens: float = 0.0
     """Rendering, tokenizing, parsing."""
     total: float = 0.0
 
     @property
     def environment(self) -> float:
-        """The rest: environments, checks, and the harness around them."""
-        return max(0.0, self.total - self.generation - self.user - self.tokens)
+        """The rest: environments, checks, the harness around them, and waiting for users."""
+        return max(0.0, self.total - self.generation - self.tokens)
 
     @contextmanager
     def on(self, what: str) -> Iterator[None]:
@@ -142,7 +143,7 @@ def play(
     played: dict[str, Played] = {}
     with clock.on("total"):
         timed = None if user is None else _timed(user, clock)
-        for one in play_batch(cases, protocol, batch.generate, timed, at_once=limits.at_once):
+        for one in play_batch(cases, protocol, batch.generate, timed, at_once=limits.at_once, threads=limits.threads):
             played[one.trajectory.sample_id] = one
     ordered = [f"{name}#{place}" for place, name in enumerate(chosen)]
     return [_rollout(played[key].trajectory, batch.streams.get(key), limits.truncated) for key in ordered], clock
