@@ -274,6 +274,15 @@ class ConferenceProgramme:
                 return f"{self._name(person_id)} presents in '{session['title']}' in that slot."
         return None
 
+    def _attends(self, person_id: str, slot_id: str, moved_session: Optional[str] = None) -> Optional[str]:
+        """The workshop in which a person has a seat in a slot (or, wherever it is now, the moved one), or None."""
+        registration = self._registration_of(person_id)
+        for key in registration["workshop_ids"] if registration else ():
+            session = self.sessions[key]
+            if session["slot_id"] == slot_id or key == moved_session:
+                return f"{self._name(person_id)} has a seat in the workshop '{session['title']}' in that slot."
+        return None
+
     def _room_problem(
         self, room: RoomInfo, slot_id: str, seats: int, needs: List[str], except_session: Optional[str] = None
     ) -> Optional[str]:
@@ -814,7 +823,9 @@ class ConferenceProgramme:
             return f"{self._name(person_id)} has no confirmed registration."
         if session["chair_id"] == person_id:
             return f"{self._name(person_id)} chairs '{session['title']}' and cannot present in it."
-        return self._busy(person_id, session["slot_id"], session["session_id"])
+        return self._busy(person_id, session["slot_id"], session["session_id"]) or self._attends(
+            person_id, session["slot_id"]
+        )
 
     # Changes: programme
 
@@ -833,7 +844,7 @@ class ConferenceProgramme:
         Put a new, empty session into the programme.
 
         The room must be free in the slot and have the equipment and the seats; the chair must neither chair nor
-        present elsewhere in the slot.
+        present elsewhere in the slot, nor have a seat in a workshop in it.
 
         Args:
             title (str): Title of the session; no other session has it.
@@ -870,7 +881,11 @@ class ConferenceProgramme:
             return self._fail(problem)
         if any(session["title"].lower() == title.strip().lower() for session in self.sessions.values()):
             return self._fail(f"There is a session '{title.strip()}' already.")
-        problem = self._room_problem(room, slot_id, expected, wanted) or self._busy(chair_id, slot_id)
+        problem = (
+            self._room_problem(room, slot_id, expected, wanted)
+            or self._busy(chair_id, slot_id)
+            or self._attends(chair_id, slot_id)
+        )
         if problem:
             return self._fail(problem)
         session_id = f"SE-{self.next_session_number}"
@@ -941,7 +956,9 @@ class ConferenceProgramme:
         if chair["person_id"] in presenters:
             return self._fail(f"{chair['name']} presents in '{session['title']}' and cannot chair it.")
         for person_id in (chair["person_id"], *presenters):
-            problem = self._busy(person_id, slot["slot_id"], session_id)
+            problem = self._busy(person_id, slot["slot_id"], session_id) or self._attends(
+                person_id, slot["slot_id"], session_id
+            )
             if problem:
                 return self._fail(problem)
         for registration in self.registrations.values():
@@ -1114,7 +1131,7 @@ class ConferenceProgramme:
         if abs(amount * 100 - round(amount * 100)) > 1e-6:
             return self._fail("amount must be in whole cents.")
         due = self._due(registration)
-        if amount > due:
+        if round(amount, 2) > due:
             return self._fail(f"Only {due:.2f} is still to pay for {registration_id}.")
         registration["paid"] = round(registration["paid"] + amount, 2)
         left = self._due(registration)
