@@ -760,7 +760,8 @@ class EnergyUtility:
 
     def dispute_reading(self, reading_id: str) -> dict:
         """
-        Mark a valid reading as disputed; it then counts for nothing. Not possible once it is billed.
+        Mark a valid reading as disputed; it then counts for nothing. Not possible once it is billed, or for a meter
+        that was removed.
 
         Args:
             reading_id (str): Reading id, e.g. "RD-310".
@@ -773,6 +774,8 @@ class EnergyUtility:
             return self._unknown("reading", reading_id)
         if reading["status"] != "valid":
             return self._fail(f"Reading {reading_id} is already disputed.")
+        if self.meters[reading["meter_id"]]["status"] == "removed":
+            return self._fail(f"Meter {reading['meter_id']} was exchanged on its last reading.")
         premise_id = self.meters[reading["meter_id"]]["premise_id"]
         for contract in self.contracts.values():
             if contract["premise_id"] == premise_id and contract["billed_to"] >= reading["read_on"]:
@@ -839,9 +842,9 @@ class EnergyUtility:
             return self._fail("amount must be a number above 0.")
         if abs(amount * 100 - round(amount * 100)) > 1e-6:
             return self._fail("amount must be in whole cents.")
-        if amount > self._open(customer_id):
-            return self._fail(f"Only {self._open(customer_id):.2f} is open for {customer['name']}.")
         left, settled = round(float(amount), 2), []
+        if left > self._open(customer_id):
+            return self._fail(f"Only {self._open(customer_id):.2f} is open for {customer['name']}.")
         for bill in self._bills_of(customer_id):
             part = min(left, self._owed(bill))
             if part > 0:
@@ -1294,7 +1297,8 @@ class EnergyUtility:
 
         An inspection brings the reading of the meter, which counts even if it is high. A meter exchange brings the
         last reading of the old meter and the id of the new one, which starts at 0; what the old one counted stays to
-        be billed. A disconnection or reconnection turns the supply off or on.
+        be billed. A disconnection or reconnection turns the supply off or on; what a disconnection needs must hold
+        today as well.
 
         Args:
             order_id (str): Work order id, e.g. "W-31". It must be planned for today or earlier.
@@ -1318,6 +1322,9 @@ class EnergyUtility:
             if problem:
                 return self._fail(problem)
         elif kind != "repair":
+            problem = self._switching_problem(kind, premise, self.current_date) if kind == "disconnection" else None
+            if problem:
+                return self._fail(problem)
             premise["supply"] = "off" if kind == "disconnection" else "on"
         order["status"] = "done"
         return {"success": True, "message": f"Order {order_id} is done: {kind} at {premise['address']}."}
