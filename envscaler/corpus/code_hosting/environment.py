@@ -361,7 +361,7 @@ class CodeHosting:
             team (str, optional): Exact name of the team.
 
         Returns:
-            dict: {"success": True, "data": [UserInfo, ...], "signed_in": str} sorted by username, or
+            dict: {"success": True, "data": [UserInfo, ...], "signed_in": str, "today": str} sorted by username, or
             {"success": False, "error": str}.
         """
         problem = self._text_filter("name", name) or self._text_filter("team", team)
@@ -373,7 +373,12 @@ class CodeHosting:
             if (self._contains(user["name"], name) or self._contains(user["username"], name))
             and team in (None, user["team"])
         ]
-        return {"success": True, "data": copy.deepcopy(found), "signed_in": self.signed_in}
+        return {
+            "success": True,
+            "data": copy.deepcopy(found),
+            "signed_in": self.signed_in,
+            "today": self.current_date,
+        }
 
     def search_repositories(self, name: Optional[str] = None, archived: Optional[bool] = None) -> dict:
         """
@@ -873,8 +878,9 @@ class CodeHosting:
         if status is not None and status == pull["status"]:
             return self._fail(f"{pull_id} is already {status}.")
         if status == "open" and pull["status"] == "closed":
-            if self._branch(repo["repo_id"], pull["source_branch"]) is None:
-                return self._fail(f"Branch {pull['source_branch']} is gone.")
+            for name in (pull["source_branch"], pull["target_branch"]):
+                if self._branch(repo["repo_id"], name) is None:
+                    return self._fail(f"Branch {name} is gone.")
             same = self._same_pull(repo["repo_id"], pull["source_branch"], pull["target_branch"], besides=pull_id)
             if same is not None:
                 return self._fail(f"{same['pull_id']} already asks for this merge.")
@@ -909,7 +915,8 @@ class CodeHosting:
         problem = self._refused(repo, "read" if verdict == "commented" else "write") or self._text_filter("body", body)
         if problem:
             return self._fail(problem)
-        if body is None or (verdict != "approved" and not body.strip()):
+        text = "" if body is None else body.strip()
+        if verdict != "approved" and not text:
             return self._fail(f"A review with the verdict '{verdict}' needs a body.")
         source = self._branch(pull["repo_id"], pull["source_branch"])
         if pull["status"] != "open" or source is None:
@@ -923,7 +930,7 @@ class CodeHosting:
             "pull_id": pull_id,
             "reviewer": self.signed_in,
             "verdict": verdict,
-            "body": body.strip(),
+            "body": text,
             "revision": source["revision"],
             "submitted_on": self.current_date,
             "dismissed_reason": None,
