@@ -465,7 +465,7 @@ class FarmCooperative:
             name (str, optional): Part of the name, any case.
 
         Returns:
-            dict: {"success": True, "data": [CropInfo with "quota_left_ha", ...]} sorted by crop_id, or
+            dict: {"success": True, "data": [CropInfo with "quota_left_ha", ...], "today": str} sorted by crop_id, or
             {"success": False, "error": str}.
         """
         problem = self._text_filter("name", name)
@@ -476,7 +476,7 @@ class FarmCooperative:
             for key, crop in sorted(self.crops.items())
             if self._contains(crop["name"], name)
         ]
-        return {"success": True, "data": copy.deepcopy(found)}
+        return {"success": True, "data": copy.deepcopy(found), "today": self.current_date}
 
     def list_crop_plans(
         self,
@@ -629,7 +629,7 @@ class FarmCooperative:
             status (str, optional): "booked" (not yet returned), "returned" or "cancelled".
 
         Returns:
-            dict: {"success": True, "data": [BookingInfo with "equipment" and "member" (names), ...]}, or
+            dict: {"success": True, "data": [BookingInfo with "equipment" and "member" (names), ...], "today": str}, or
             {"success": False, "error": str}.
         """
         failure = self._filters(equipment_id=equipment_id, member_id=member_id)
@@ -651,7 +651,7 @@ class FarmCooperative:
             and member_id in (None, booking["member_id"])
             and status in (None, booking["status"])
         ]
-        return {"success": True, "data": found}
+        return {"success": True, "data": found, "today": self.current_date}
 
     def list_stores(self, crop_id: Optional[str] = None) -> dict:
         """
@@ -1005,7 +1005,8 @@ class FarmCooperative:
                 booking["equipment_id"] == equipment_id
                 and booking["status"] == "booked"
                 and booking["first_day"] <= last_day
-                and first_day <= booking["last_day"]
+                # A machine that is late is still out today.
+                and first_day <= max(booking["last_day"], self.current_date)
             ):
                 taken = f"{booking['first_day']} to {booking['last_day']}"
                 return self._fail(f"{machine['name']} is booked from {taken} ({booking['booking_id']}).")
