@@ -28,7 +28,7 @@ from envscaler.scengenerator.check import (
 from envscaler.scengenerator.gate import gate_problems, hopeless
 from envscaler.scengenerator.lab import Executed, Lab
 from envscaler.scengenerator.records import Begun, CheckText, Problem
-from envscaler.scengenerator.solve import listed, oracle_prompt, problems_of, task_prompt
+from envscaler.scengenerator.solve import guessed_ids, listed, oracle_prompt, problems_of, task_prompt
 from envscaler.scengenerator.state import begin, state_prompt
 from envscaler.scengenerator.wanted import Wanted, wanted
 from envscaler.synthesis.answers import Unusable
@@ -219,6 +219,20 @@ def test_each_way_in_which_calls_fail_is_told_with_its_evidence(choir: Wanted) -
         "look it up first",
         "unknown id: the task names S-44, which is in no record, neither before nor after",
     ]
+
+
+def test_an_id_is_known_when_it_was_said_as_a_word_of_its_own(choir: Wanted) -> None:
+    played = play(choir, choir_records(1), ("set_solo", {"entry_id": "E-3", "solo": True}))
+    for heard in ("", "E-33 and CE-3", "e-3"):
+        assert [*guessed_ids(played, heard)] == [(0, "E-3")]
+    for heard in ("(E-3)", '{"entry_id":"E-3"}', r'"The entries:\nE-3"'):
+        assert [*guessed_ids(played, heard)] == []
+
+
+def test_an_id_is_known_after_the_call_that_returned_it_and_not_before(choir: Wanted) -> None:
+    look, use = ("find_singers", {"name": ""}), ("set_solo", {"entry_id": "E-3", "solo": True})
+    assert [*guessed_ids(play(choir, choir_records(1), look, use), "")] == []
+    assert [*guessed_ids(play(choir, choir_records(1), use, look), "")] == [(0, "E-3")]
 
 
 def test_verdicts_at_the_start_and_in_the_end_are_told_apart() -> None:
