@@ -223,6 +223,10 @@ class BankBranch:
     def _owner(self, account: AccountInfo) -> CustomerInfo:
         return self.customers[account["customer_id"]]
 
+    def _sends_restricted(self, payer: AccountInfo, receiver: AccountInfo) -> bool:
+        """Whether money would go from a restricted customer to another one."""
+        return payer["customer_id"] != receiver["customer_id"] and self._owner(payer)["status"] != "active"
+
     @staticmethod
     def _available(account: AccountInfo) -> float:
         return round(account["balance"] + account["overdraft_limit"], 2)
@@ -779,8 +783,8 @@ class BankBranch:
         if payer["customer_id"] != receiver["customer_id"]:
             if payer["kind"] == "savings":
                 return self._fail("From a savings account money goes to accounts of the same customer only.")
-            if owner["status"] != "active":
-                return self._fail(f"{owner['name']} is restricted and cannot transfer money to others.")
+            if self._sends_restricted(payer, receiver):
+                return self._fail(f"{owner['name']} is restricted and sends nothing to others.")
             left = round(SEGMENT_RULES[owner["segment"]]["daily_transfers"] - self._sent_today(owner["customer_id"]), 2)
             if amount > left:
                 return self._fail(f"{owner['name']} may transfer {max(left, 0.0):.2f} more to others today.")
@@ -897,7 +901,7 @@ class BankBranch:
 
     def unblock_card(self, card_id: str) -> dict:
         """
-        Lift a block that the customer asked for; the account must have fewer than 2 active cards.
+        Lift a block that the customer asked for; its account must have fewer than 2 active cards and not be closed.
 
         Args:
             card_id (str): Card id, e.g. "K-512".
@@ -912,6 +916,8 @@ class BankBranch:
             return self._fail(f"Card {card_id} is not blocked; its status is '{card['status']}'.")
         if card["block_reason"] != "customer_request":
             return self._fail(f"Card {card_id} is blocked as '{card['block_reason']}' and stays blocked.")
+        if self.accounts[card["account_id"]]["status"] == "closed":
+            return self._fail(f"Account {card['account_id']} is closed.")
         have = sum(1 for c in self.cards.values() if (c["account_id"], c["status"]) == (card["account_id"], "active"))
         if have >= ACTIVE_CARDS:
             return self._fail(f"Account {card['account_id']} already has {ACTIVE_CARDS} active cards.")
@@ -1007,7 +1013,7 @@ class BankBranch:
         self, from_account: str, to_account: str, amount: float, first_run: str, reference: str
     ) -> dict:
         """
-        Make a monthly standing order from an open current account.
+        Make a monthly standing order from an open current account; restricted customers make none to others.
 
         Its first run must lie at least 2 days ahead, on a day of the month from 1 to 28. An account pays at most 5
         standing orders that are active or paused.
@@ -1041,6 +1047,8 @@ class BankBranch:
             return self._fail(f"Account {from_account} is not an open current account.")
         if from_account == to_account or receiver["status"] == "closed":
             return self._fail("The receiving account must be another one that is not closed.")
+        if self._sends_restricted(payer, receiver):
+            return self._fail(f"{self._owner(payer)['name']} is restricted and sends nothing to others.")
         have = sum(
             1
             for order in self.standing_orders.values()
@@ -1075,7 +1083,7 @@ class BankBranch:
         Change the amount of a standing order, pause it, take it up again, or end it for good.
 
         An active order cannot be changed in any way when its next run is less than 2 days away. An ended one stays as
-        it is.
+        it is. Restricted customers take up no order to others.
 
         Args:
             order_id (str): Standing order id, e.g. "SO-61".
@@ -1100,6 +1108,9 @@ class BankBranch:
             return self._fail(f"Standing order {order_id} is already '{status}'.")
         if order["status"] == "active" and self._days_until(order["next_run"]) < NOTICE_DAYS:
             return self._fail(f"Standing order {order_id} runs on {order['next_run']}; it is too late to change it.")
+        payer, receiver = self.accounts[order["from_account"]], self.accounts[order["to_account"]]
+        if status == "active" and self._sends_restricted(payer, receiver):
+            return self._fail(f"{self._owner(payer)['name']} is restricted and sends nothing to others.")
         if amount is not None:
             order["amount"] = round(float(amount), 2)
         if status is not None:
