@@ -197,7 +197,7 @@ class PropertyManagement:
     @staticmethod
     def _is_amount(value: object, least: float = 0.01) -> bool:
         """Whether a value is an amount in whole cents, of at most 100000."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
         return least <= value <= 100000 and abs(value - round(value, 2)) < 1e-9
 
@@ -285,13 +285,11 @@ class PropertyManagement:
         return entry_id
 
     def _jobs_on(self, vendor_id: str, day: str, besides: str) -> int:
+        """The vendor's jobs of a day, those already done included."""
         return sum(
             1
             for order in self.work_orders.values()
-            if order["vendor_id"] == vendor_id
-            and order["scheduled_for"] == day
-            and order["status"] == "assigned"
-            and order["work_order_id"] != besides
+            if order["vendor_id"] == vendor_id and order["scheduled_for"] == day and order["work_order_id"] != besides
         )
 
     # Queries
@@ -473,15 +471,15 @@ class PropertyManagement:
         name: Optional[str] = None,
     ) -> dict:
         """
-        Find vendors with the days on which they already have jobs; every filter that is given must match.
+        Find vendors with the days from today on which they have jobs; every filter that is given must match.
 
         Args:
             trade (str, optional): "plumbing", "electrical", "heating" or "general".
             name (str, optional): Part of the name, any case.
 
         Returns:
-            dict: {"success": True, "data": [VendorInfo with "booked_days" ({date: jobs}) added, ...]}, or
-            {"success": False, "error": str}.
+            dict: {"success": True, "data": [VendorInfo with "booked_days" ({date: jobs, done ones included})
+            added, ...]}, or {"success": False, "error": str}.
         """
         problem = self._choice("trade", trade, TRADES, optional=True) or self._text_filter("name", name)
         if problem:
@@ -492,7 +490,7 @@ class PropertyManagement:
                 booked: Dict[str, int] = {}
                 for order in self.work_orders.values():
                     day = order["scheduled_for"]
-                    if order["vendor_id"] == vendor_id and order["status"] == "assigned" and day is not None:
+                    if order["vendor_id"] == vendor_id and day is not None and day >= self.current_date:
                         booked[day] = booked.get(day, 0) + 1
                 found.append({**vendor, "booked_days": dict(sorted(booked.items()))})
         return {"success": True, "data": found}
@@ -1167,8 +1165,8 @@ class PropertyManagement:
         planned = [entry for entry in self.inspections.values() if entry["status"] == "scheduled"]
         if any(entry["unit_id"] == unit_id and entry["kind"] == kind for entry in planned):
             return self._fail(f"Unit {self._unit_name(unit)} already has a {kind} inspection scheduled.")
-        on_day = [e for e in planned if e["inspector"] == inspector and e["scheduled_for"] == scheduled_for]
-        if len(on_day) >= INSPECTIONS_PER_DAY:
+        on_day = [(e["inspector"], e["scheduled_for"]) for e in self.inspections.values()]
+        if on_day.count((inspector, scheduled_for)) >= INSPECTIONS_PER_DAY:
             return self._fail(f"{inspector} already has {INSPECTIONS_PER_DAY} inspections on {scheduled_for}.")
         inspection_id = f"I-{self.next_inspection_number}"
         self.next_inspection_number += 1
