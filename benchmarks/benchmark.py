@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ class Sample:
     """Where its rules differ from the benchmark's, e.g. in the step limit of a setting."""
     metadata: dict[str, Any] = field(default_factory=dict)
     """Report-only facts for the log (JSON values), e.g. known defects."""
+
+
+class Samples(list[Sample]):
+    """Samples in order, and how many there are besides that were left out on request."""
+
+    def __init__(self, samples: Iterable[Sample], left_out: int = 0) -> None:
+        super().__init__(samples)
+        self.left_out = left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Load(Interface):
     """Builds the samples for a protocol and task parameters."""
 
     def __call__(self, protocol: Protocol, **parameters: Any) -> Sequence[Sample]:
-        """The samples in order.
+        """The samples in order; as `Samples` where some may be left out.
 
         Raises:
             SettingError: If a parameter has no such value.

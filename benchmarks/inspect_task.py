@@ -69,6 +69,7 @@ def task(name: str, solver: Solver, scorer: Scorer, rules: str, prompts: str | N
             "dropped": {protocol: list(reasons) for protocol, reasons in ready.benchmark.dropped.items()},
             "simulates_user": simulates_user(ready),
             "data": fingerprints(ready.benchmark, parameters.get("corpus")),
+            "left_out": ready.left_out,
             "parameters": {key: value for key, value in parameters.items() if value is not None},
             "versions": versions(),
         },

@@ -158,6 +158,8 @@ def plan(matrix: Matrix) -> Plan:
             missing.append(f"{name}: {error}")
             continue
         planned.append(_planned(matrix, name, ready))
+        if ready.left_out:
+            warnings.append(f"{name}: {ready.left_out:,} scenarios are left out, for want of checks")
         if planned[-1].simulates_user and not matrix.user:
             asked = ready.protocol.user_model
             named = f", e.g. --user {asked}" if asked else ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from benchmarks.benchmark import Benchmark, Sample
+from benchmarks.benchmark import Benchmark, Sample, Samples
 from harness.errors import SettingError, near_miss
 from harness.protocol import Protocol
 
@@ -84,6 +84,8 @@ class Loaded:
         self.protocol = chosen
         self.samples = samples
         self.by_id = {sample.id: sample for sample in samples}
+        self.left_out = samples.left_out if isinstance(samples, Samples) else 0
+        """Samples that a parameter left out."""
 
     def rules(self, sample: Sample) -> Protocol:
         """The protocol in which a sample is played."""

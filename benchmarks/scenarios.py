@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from benchmarks.benchmark import Benchmark, Column, Sample
+from benchmarks.benchmark import Benchmark, Column, Sample, Samples
 from benchmarks.scenario_prompts import AGENT_PREFIX, OPENER, Prompts, prompts
 from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment, Tools
 from envscaler.scenarios import SETTINGS, Scenario, Setting, load
@@ -27,6 +27,9 @@ from harness.users import GoalUser, SimulatedUser
 
 STEP_LIMITS: dict[Setting, int] = {"non_conversation": 30, "conversation": 40}
 """Agent messages per episode in the paper's evaluation (docs of the release, section 3)."""
+
+Unchecked = Literal["refuse", "skip", "play"]
+"""What becomes of scenarios without checks, as the release's 4,684 for SFT are: nothing says what they are worth."""
 
 PAPER = Protocol(
     name="paper",
@@ -64,8 +67,9 @@ def load_samples(
     limit: int | None = None,
     level: str = "isolated",
     tools: str | None = None,
+    unchecked: str = "refuse",
     **unknown: Any,
-) -> list[Sample]:
+) -> Samples:
     """The scenarios of a corpus as samples.
 
     Args:
@@ -76,8 +80,9 @@ def load_samples(
         level: `isolated`; `process` accepts weaker isolation where the machine cannot do better; `trusted` runs in this
             process, only for the bundled corpus.
         tools: `own` or `release` schemas; None is the record's own `tools` where it came with some, else ours.
+        unchecked: What becomes of scenarios without checks: `refuse` to load any, `skip` them, `play` them unscored.
     Raises:
-        SettingError: If a parameter has no such value, or the scenarios cannot be scored.
+        SettingError: If a parameter has no such value, scenarios cannot be scored, or none is left to play.
         DataError: If the corpus is broken.
     """
     if unknown:
@@ -88,21 +93,42 @@ def load_samples(
         found = found.select(name.strip() for name in names if name.strip())
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise SettingError(f"limit={limit}: must be a whole number, 1 or more")
+    if unchecked not in get_args(Unchecked):
+        raise SettingError(f"unchecked={unchecked}: unknown; one of play, refuse, skip")
     runner = _runner(level, all(record.bundled for record in found.environments.values()))
     texts = prompts(protocol.prompts)
-    samples = []
-    floors = {task_id: _InitialVerdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
+    left_out: set[str] = set()
+    played: list[tuple[Setting, Scenario]] = []
     for chosen in _settings(setting):
         scenarios = [scenario for scenario in found.scenarios.values() if chosen in scenario.settings]
-        for scenario in _spread(scenarios, limit):
-            environment = found.environments[scenario.env_id]
-            shown = _tools(environment, tools)
-            suffix = f"/{chosen}" if setting == "all" else ""
-            floor = floors[scenario.task_id]
-            samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner, floor))
-    if not samples:
+        if unchecked == "skip":
+            left_out |= {scenario.task_id for scenario in scenarios if not scenario.checks}
+            scenarios = [scenario for scenario in scenarios if scenario.checks]
+        played += [(chosen, scenario) for scenario in _spread(scenarios, limit)]
+    if not played and left_out:
+        raise SettingError(f"unchecked=skip: none of the {len(left_out):,} chosen scenarios has checks")
+    if not played:
         raise SettingError(f"no scenarios for setting={setting} in the chosen environments")
-    return samples
+    if unchecked == "refuse":
+        _refuse_unchecked({scenario.task_id: scenario for _, scenario in played}.values())
+    samples = []
+    floors = {task_id: _InitialVerdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
+    for chosen, scenario in played:
+        environment = found.environments[scenario.env_id]
+        shown = _tools(environment, tools)
+        suffix = f"/{chosen}" if setting == "all" else ""
+        floor = floors[scenario.task_id]
+        samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner, floor))
+    return Samples(samples, len(left_out))
+
+
+def _refuse_unchecked(scenarios: Collection[Scenario]) -> None:
+    without = [scenario.task_id for scenario in scenarios if not scenario.checks]
+    if without:
+        raise SettingError(
+            f"{len(without):,} of {len(scenarios):,} scenarios have no checks and cannot be scored, the first is "
+            f"'{without[0]}'; unchecked=skip leaves them out, unchecked=play plays them without a score"
+        )
 
 
 def _spread(scenarios: list[Scenario], limit: int | None) -> list[Scenario]:
@@ -166,8 +192,6 @@ def _sample(
     runner: Runner,
     initial: _InitialVerdicts,
 ) -> Sample:
-    if not scenario.checks:
-        raise SettingError(f"scenario '{scenario.task_id}' has no checks and cannot be scored")
     program = Program(
         source=environment.source,
         class_name=environment.class_name,
@@ -188,7 +212,7 @@ def _sample(
             id=scenario.task_id + suffix,
             open=lambda: SynthesizedEnvironment(runner, program, tools),
             brief=_brief(scenario, environment, setting, texts),
-            judge=score,
+            judge=score if scenario.checks else None,
             level=runner.level,
             oracle=_oracle(scenario),
         )
@@ -247,4 +271,6 @@ SCENARIOS = Benchmark(
         Column("Conversation", subset="conversation"),
     ),
     replay_keys=("reward", "success", "checks"),
+    # A recording may be of a scenario that was played without a score.
+    replay_parameters={"unchecked": "play"},
 )

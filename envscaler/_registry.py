@@ -67,10 +67,11 @@ def scenarios(
     level: str = "isolated",
     prompts: str = "own",
     tools: str | None = None,
+    unchecked: str = "refuse",
 ) -> Task:
     """Synthesized scenarios, of the bundled corpus or of `corpus`."""
     parameters = {"setting": setting, "environments": environments, "corpus": corpus, "limit": limit}
-    return _task("scenarios", protocol, prompts, level=level, tools=tools, **parameters)
+    return _task("scenarios", protocol, prompts, level=level, tools=tools, unchecked=unchecked, **parameters)
 
 
 @task

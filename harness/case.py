@@ -51,7 +51,8 @@ class Case:
     open: Callable[[], Environment]
     """A fresh environment in its initial state."""
     brief: Brief
-    judge: Judge
+    judge: Judge | None
+    """None: nothing says what a final state is worth. Such a case is played, and never scored."""
     level: Level = "trusted"
     oracle: tuple[Message, ...] | None = None
     """Assistant messages that solve the sample; `reference/oracle` says them in order."""

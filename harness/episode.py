@@ -45,12 +45,11 @@ from harness.users import Ask, Said, SimulatedUser
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """The agent is to speak: give its message to `Episode.agent`."""
+    """The agent is to speak: give its message to `Episode.agent`. `sample`, the case's id, tells turns apart."""
 
     messages: list[Message]
     tools: Sequence[ToolSpec]
     sample: str = ""
-    """Id of the case in play: tells the turns of a batch apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +335,9 @@ class Episode:
         assert self.environment is not None
         self.trajectory.stop_reason = reason
         try:
+            if self.case.judge is None:
+                self.environment.state()  # one that cannot be exported is a fault here as well
+                return self._finished(Ending.UNSCORED, reason, None, None)
             score = self.case.judge(self.trajectory, self.environment)
         except EnvironmentFault as fault:
             return self._fault(Ending.ENVIRONMENT_FAULT, str(fault))

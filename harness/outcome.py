@@ -1,4 +1,4 @@
-"""How an episode ended and what it scored. The type says which of three things happened, so that they never mix."""
+"""How an episode ended and what it scored. The type says which of four things happened, so that they never mix."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from harness.environment import Level
 
 
 class Ending(StrEnum):
-    """The three kinds of outcome (DESIGN section 4)."""
+    """The kinds of outcome (DESIGN section 4)."""
 
     SCORED = "scored"
+    UNSCORED = "unscored"
+    """Played to its end; the case has no judge. In no average, and nothing failed."""
     ENVIRONMENT_FAULT = "environment_fault"
     INFRASTRUCTURE_ERROR = "infrastructure_error"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +65,13 @@ def scenario(number: int) -> dict[str, Any]:
     }
 
 
-def write(folder: Path, scenarios: int = 2) -> Path:
-    """The corpus in its unpacked form."""
+def write(folder: Path, scenarios: int = 2, unchecked: Collection[int] = ()) -> Path:
+    """The corpus in its unpacked form; the scenarios of these numbers without checks."""
     home = folder / "shelf"
     (home / "scenarios").mkdir(parents=True)
     (home / "environment.py").write_text(SOURCE)
     (home / "environment.toml").write_text(TOML)
     for number in range(1, scenarios + 1):
-        (home / "scenarios" / f"shelf-task_{number}.json").write_text(json.dumps(scenario(number)))
+        made = {**scenario(number), **({"checks": []} if number in unchecked else {})}
+        (home / "scenarios" / f"shelf-task_{number}.json").write_text(json.dumps(made))
     return folder

@@ -111,7 +111,8 @@ def _play(model: str, logs: str, display: str | None, options: dict[str, Any]) -
     from envscaler import _registry
 
     task = {name: options[name] for name in ("corpus", "environments") if options[name] is not None}
-    task |= {"setting": SETTINGS[options["setting"]], **parameters(options["pairs"])}
+    # The release's scenarios for SFT have no checks; whether they were played well is left to the other filters.
+    task |= {"setting": SETTINGS[options["setting"]], "unchecked": "play", **parameters(options["pairs"])}
     given = {name: options[name] for name in ("runs", "limit", "protocol", "user")}
     given |= {name: options[name] for name in ("max_connections", "max_samples", "retry_on_error")}
     given |= {"models": (model,), "benchmarks": ("scenarios",), "logs": logs, "parameters": {"scenarios": task}}

@@ -93,6 +93,19 @@ def test_a_file_is_read_plain_gzipped_or_from_standard_input(tmp_path: Path, sho
     assert json.loads(result.stdout)["score"] == 1.0
 
 
+def test_a_recording_of_a_scenario_without_checks_is_played_and_has_no_score(tmp_path: Path) -> None:
+    write_records(corpus(cancel(checks=())), tmp_path / "corpus", "packed")
+    file = lines(tmp_path / "recordings.jsonl", said(CANCEL, DONE))
+    (line,) = door("replay", "scenarios", file, f"-Tcorpus={tmp_path / 'corpus'}").stdout.splitlines()
+    found = json.loads(line)
+    assert (found["outcome"], found["score"], found["reward"], found["checks"]) == ("unscored", None, None, None)
+    assert found["observations"] == [OBSERVED["cancel"]]
+    assert len(found["state_hash"]) == 32
+    assert "fault" not in found
+    skipped = door("replay", "scenarios", file, f"-Tcorpus={tmp_path / 'corpus'}", "-Tunchecked=skip")
+    assert refused(skipped) == "unchecked=skip: none of the 1 chosen scenarios has checks"
+
+
 def test_an_empty_file_gives_no_lines(replayed: Replayed) -> None:
     assert replayed() == []
 

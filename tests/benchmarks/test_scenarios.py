@@ -114,6 +114,7 @@ def test_the_limit_takes_as_many_of_each_environment_in_the_corpus_order() -> No
         ({"limit": True}, "limit=True: must be a whole number, 1 or more"),
         ({"limit": 1.5}, "limit=1.5: must be a whole number, 1 or more"),
         ({"level": "isolatd"}, "level=isolatd: unknown; one of isolated, process, trusted"),
+        ({"unchecked": "ply"}, "unchecked=ply: unknown; one of play, refuse, skip"),
         ({"tools": "their"}, "tools=their: unknown; one of own, release"),
         ({"tools": "release"}, "tools=release: environment '"),
         ({"seting": "all"}, "scenarios has no parameter 'seting'"),
@@ -131,9 +132,48 @@ def test_only_the_bundled_corpus_may_be_trusted(tmp_path: Path) -> None:
         load_samples(PAPER, corpus=corpus_of(tmp_path), level="trusted")
 
 
-def test_a_scenario_without_checks_cannot_be_scored(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="scenario 'shop-task_1' has no checks and cannot be scored"):
-        load_samples(PAPER, corpus=corpus_of(tmp_path, replace(cancel(), checks=())))
+@pytest.fixture
+def mixed(tmp_path: Path) -> str:
+    """Three scenarios, of which the first and the last have no checks."""
+    bare = [replace(cancel(task_id=name), checks=()) for name in ("a", "c")]
+    return corpus_of(tmp_path, bare[0], cancel(task_id="b"), bare[1])
+
+
+def test_scenarios_without_checks_are_refused_with_their_number_and_the_way_out(mixed: str) -> None:
+    sentence = (
+        "2 of 3 scenarios have no checks and cannot be scored, the first is 'a'; unchecked=skip leaves them out, "
+        "unchecked=play plays them without a score"
+    )
+    for setting in ("conversation", "all"):
+        with pytest.raises(SettingError) as raised:
+            load_samples(PAPER, corpus=mixed, setting=setting)
+        assert str(raised.value) == sentence
+
+
+def test_scenarios_without_checks_are_left_out_and_counted_once(mixed: str) -> None:
+    samples = load_samples(PAPER, corpus=mixed, setting="all", unchecked="skip", limit=1)
+    assert [sample.id for sample in samples] == ["b/non_conversation", "b/conversation"]
+    assert samples.left_out == 2
+    assert load_samples(PAPER, limit=1, unchecked="skip").left_out == 0
+
+
+def test_a_corpus_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    bare = corpus_of(tmp_path, replace(cancel(), checks=()))
+    with pytest.raises(SettingError, match="unchecked=skip: none of the 1 chosen scenarios has checks"):
+        load_samples(PAPER, corpus=bare, unchecked="skip")
+
+
+def test_a_scenario_without_checks_is_played_and_never_scored(mixed: str) -> None:
+    bare, scored, _ = load_samples(PAPER, corpus=mixed, unchecked="play")
+    assert (bare.metadata["checks"], scored.metadata["checks"]) == (0, 2)
+    calls = assistant("", [CANCEL])
+    found = outcome(bare, calls, DONE)
+    assert (found.ending, found.stop_reason, found.steps) == (Ending.UNSCORED, StopReason.AGENT_DONE, 2)
+    assert (found.score, found.fault) == (None, None)
+    # A rule that ends an episode with 0 gives no 0 where there is no score.
+    crashed = outcome(bare, assistant("", [CRASH]))
+    assert (crashed.ending, crashed.stop_reason, crashed.score) == (Ending.UNSCORED, StopReason.TOOL_EXCEPTION, None)
+    assert outcome(scored, calls, DONE).ending is Ending.SCORED
 
 
 def test_a_setting_that_no_scenario_has_is_named(tmp_path: Path) -> None:

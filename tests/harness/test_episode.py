@@ -12,6 +12,7 @@ from harness.errors import EnvironmentFault, EpisodeMisuse
 from harness.messages import Message, user
 from harness.outcome import Ending, Score, StopReason
 from harness.protocol import Protocol
+from harness.state import State
 from harness.trajectory import Trajectory
 from harness.users import STOP, Ask, GoalUser, Said
 from tests.harness.playground import (
@@ -19,6 +20,7 @@ from tests.harness.playground import (
     SHOW,
     TOOLS,
     WRITE,
+    Notebook,
     Shelf,
     asked,
     assert_servers_accept,
@@ -42,7 +44,7 @@ PAPER, STRICT = PRESETS["paper"], PRESETS["strict"]
 
 def test_the_first_turn_shows_system_text_task_and_tools() -> None:
     need = Episode(case("Take notes.", system="Be brief."), PAPER).start()
-    assert need == AgentTurn([{"role": "system", "content": "Be brief."}, user("Take notes.")], TOOLS)
+    assert need == AgentTurn([{"role": "system", "content": "Be brief."}, user("Take notes.")], TOOLS, "n1")
 
 
 def test_past_reasoning_is_removed_and_past_calls_are_kept() -> None:
@@ -280,6 +282,24 @@ def test_a_state_that_cannot_be_judged_is_a_fault_and_no_zero() -> None:
 
     episode, _ = started(PAPER, replace(case(), judge=judge))
     assert ended(episode.agent(say("Done."))).ending is Ending.ENVIRONMENT_FAULT
+
+
+@pytest.mark.parametrize("protocol", [PAPER, STRICT])
+def test_a_case_without_a_judge_is_played_to_its_end_and_has_no_score(protocol: Protocol) -> None:
+    episode, _ = started(protocol, replace(case(), judge=None))
+    outcome = ended(episode.agent(say("Done.")))
+    assert (outcome.ending, outcome.stop_reason) == (Ending.UNSCORED, StopReason.AGENT_DONE)
+    assert (outcome.score, outcome.fault, outcome.record()["ending"]) == (None, None, "unscored")
+
+
+def test_a_state_that_cannot_be_exported_is_a_fault_without_a_judge_as_well() -> None:
+    class Burned(Notebook):
+        def state(self) -> State:
+            raise EnvironmentFault("state_not_exportable", "a cycle")
+
+    episode, _ = started(PAPER, replace(case(open=Burned), judge=None))
+    outcome = ended(episode.agent(say("Done.")))
+    assert (outcome.ending, outcome.fault) == (Ending.ENVIRONMENT_FAULT, "state_not_exportable: a cycle")
 
 
 def test_a_model_server_that_is_down_is_an_infrastructure_error() -> None:

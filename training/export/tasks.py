@@ -6,10 +6,10 @@ import random
 from dataclasses import dataclass
 
 from benchmarks.benchmark import Sample
-from benchmarks.registry import loaded
 from harness.errors import SettingError
 from harness.messages import Message, system, user
 from training.config import RlConfig
+from training.tasks import rewarded
 
 SPEAKS_FIRST = "(The simulated user speaks first.)"
 """Stands for the first turn of a conversation in tables that want one; the episode never shows it."""
@@ -31,18 +31,7 @@ def split(config: RlConfig, validation: int) -> Split:
     Raises:
         SettingError: If that leaves none to train on, or the scenarios cannot be had.
     """
-    tasks = config.tasks
-    samples = list(
-        loaded(
-            "scenarios",
-            tasks.protocol,
-            tasks.prompts,
-            setting=tasks.setting,
-            environments=tasks.environments or None,
-            corpus=None if tasks.corpus == "bundled" else tasks.corpus,
-            level=tasks.level,
-        ).samples
-    )
+    samples = list(rewarded(config.tasks).samples)
     if not 0 < validation < len(samples):
         raise SettingError(f"validation={validation}: must be above 0 and below the {len(samples)} scenarios there are")
     held = set(random.Random(config.seed).sample(range(len(samples)), validation))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -108,6 +109,51 @@ def test_an_environment_fault_is_an_error_and_no_zero(tmp_path: Path) -> None:
     assert log.status == "success"
     (line,) = lines(read(tmp_path / "logs"))
     assert (line.reward.mean, line.samples, line.faults, line.errors) == (100.0, 2, 1, 0)
+
+
+def test_what_has_no_checks_is_played_and_is_in_no_mean(tmp_path: Path) -> None:
+    corpus = small_corpus.write(tmp_path / "corpus", scenarios=3, unchecked=(2,))
+    task = scenarios(corpus=str(corpus), unchecked="play")
+    log = run_eval(task, model="reference/oracle", log_dir=str(tmp_path / "logs"), display="none")[0]
+    assert log.status == "success"
+    assert log.results is not None
+    assert [(score.name, score.scored_samples, score.unscored_samples) for score in log.results.scores] == [
+        ("reward", 2, 1),
+        ("success", 2, 1),
+    ]
+    reward, success = (score.metrics for score in log.results.scores)
+    assert (reward["mean"].value, reward["grouped_shelf"].value, success["mean"].value) == (1.0, 1.0, 1.0)
+    assert log.samples is not None
+    bare = [sample for sample in log.samples if sample.id == "shelf-task_2"]
+    assert [sample.store["envscaler"]["outcome"]["ending"] for sample in bare] == ["unscored"] * 3
+    assert all(sample.error is None and len(sample.store["envscaler"]["messages"]) == 7 for sample in bare)
+    (line,) = lines(read(tmp_path / "logs"))
+    assert (line.reward.mean, line.samples, line.runs, line.faults, line.errors, line.unscored) == (100, 2, 3, 0, 0, 3)
+    assert not line.readings
+    again = score_again(read_eval_log(log.location), outcome(), action="overwrite", display="none")
+    assert again.results is not None
+    assert again.results.scores[0].unscored_samples == 1
+
+
+@pytest.mark.parametrize("agent", ["oracle", "noop"])
+def test_where_nothing_can_be_scored_there_is_no_mean(tmp_path: Path, agent: str) -> None:
+    corpus = small_corpus.write(tmp_path / "corpus", scenarios=2, unchecked=(1, 2))
+    task = scenarios(corpus=str(corpus), unchecked="play")
+    log = run_eval(task, model=f"reference/{agent}", log_dir=str(tmp_path / "logs"), display="none", epochs=1)[0]
+    assert log.status == "success"
+    assert log.results is not None
+    assert all(math.isnan(score.metrics["mean"].value) for score in log.results.scores)
+    (line,) = lines(read(tmp_path / "logs"))
+    assert (line.reward.mean, line.success.mean, line.floor) == (None, None, None)
+    assert (line.samples, line.faults, line.errors, line.unscored) == (0, 0, 0, 2)
+
+
+def test_what_is_left_out_is_told_in_the_log(tmp_path: Path) -> None:
+    corpus = small_corpus.write(tmp_path / "corpus", scenarios=3, unchecked=(1, 2))
+    task = scenarios(corpus=str(corpus), unchecked="skip")
+    assert [sample.id for sample in task.dataset] == ["shelf-task_3"]
+    assert task.metadata is not None
+    assert (task.metadata["left_out"], task.metadata["parameters"]["unchecked"]) == (2, "skip")
 
 
 def finished(log: Path) -> int:
