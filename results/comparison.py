@@ -136,6 +136,8 @@ Rules = tuple[str, str, str, str]
 def _by_rules(rows: Sequence[Row]) -> dict[Rules, list[Row]]:
     found: dict[Rules, list[Row]] = defaultdict(list)
     for row in rows:
+        if row.unscored:
+            continue
         # Of a version `N-X` only N moves scores.
         found[row.benchmark, row.version.partition("-")[0], row.protocol, row.settings].append(row)
     return found

@@ -85,6 +85,7 @@ def _result(line: Line) -> dict[str, Any]:
         "floor": line.floor,
         "faults": line.faults,
         "errors": line.errors,
+        "unscored": line.unscored,
         "other_readings": dict(line.readings),
         "pass_hat_k": [100 * value for value in line.passes.hat],
         "pass_at_k": [100 * value for value in line.passes.at],

@@ -14,8 +14,8 @@ _NESTED = ("parts", "checks", "usage")
 def frame(read: Read) -> pd.DataFrame:
     """Every field of a row, its single-valued parts as `part_NAME`, tokens and dollars by role, serving facts.
 
-    Columns: see docs/results.md. `reward` and `success` are missing where the episode failed; `faults` or `errors` is 1
-    there.
+    Columns: see docs/results.md. `reward` and `success` are missing where the episode failed or could not be scored;
+    `faults`, `errors` or `unscored` is 1 there.
     """
     names = [field.name for field in fields(Row) if field.name not in _NESTED]
     found = pd.DataFrame({name: [getattr(row, name) for row in read.rows] for name in names})
@@ -24,6 +24,7 @@ def frame(read: Read) -> pd.DataFrame:
     found["success"] = found["success"].astype("boolean")
     found["faults"] = (found["ending"] == "environment_fault").astype(int)
     found["errors"] = (found["ending"] == "infrastructure_error").astype(int)
+    found["unscored"] = [int(row.unscored) for row in read.rows]
     for part in sorted({key for row in read.rows for key in row.parts} - {"floor", "success", "reward"}):
         found[f"part_{part}"] = [row.parts.get(part) for row in read.rows]
     for role in sorted({role for row in read.rows for role in row.usage}):

@@ -11,6 +11,8 @@ import msgspec
 from inspect_ai.log import EvalLog, read_eval_log
 
 STORE_KEY = "envscaler"
+UNSCORED = "unscored"
+"""Ending of an episode that was played and that nothing could score: the scenario has no checks."""
 
 
 class Usage(msgspec.Struct):
@@ -77,16 +79,15 @@ class Sample(msgspec.Struct):
     def _recovered(self) -> dict[str, Any]:
         """The outcome from the score: what Inspect recovers of a killed run has scores, and no store."""
         for name, score in (json.loads(bytes(self.scores)) or {}).items():
-            if name.rpartition("/")[2] == "outcome" and isinstance(score.get("value"), dict):
-                parts = dict(score.get("metadata") or {})
-                ended = {
-                    "ending": "scored",
-                    "stop_reason": parts.pop("stop_reason", ""),
-                    "steps": parts.pop("steps", 0),
-                }
-                value = score["value"]
+            if name.rpartition("/")[2] != "outcome":
+                continue
+            parts, value = dict(score.get("metadata") or {}), score.get("value")
+            ended = {"stop_reason": parts.pop("stop_reason", ""), "steps": parts.pop("steps", 0)}
+            if score.get("reason") == UNSCORED:
+                return {**ended, "ending": UNSCORED}
+            if isinstance(value, dict):
                 found = {"value": value["reward"], "success": bool(value["success"]), "parts": parts}
-                return {**ended, "score": found}
+                return {**ended, "ending": "scored", "score": found}
         return {}
 
 

@@ -151,7 +151,8 @@ def _samples(rows: Sequence[Row]) -> list[Any]:
     """Name, mean reward, runs (number, reward, stop reason, log) and known defects; the worst first."""
     by_sample: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        by_sample[row.sample].append(row)
+        if not row.unscored:
+            by_sample[row.sample].append(row)
     listed = []
     for sample, found in by_sample.items():
         scored = [row.reward for row in found if row.reward is not None]

@@ -144,6 +144,11 @@ def _line_remarks(line: Line, partial: bool) -> Iterable[str]:
             f"{_where(line)}, {line.column}: {lacking} of {line.samples} samples have fewer than {most} scored runs, "
             f"the fewest {fewest}{cause}; each run is averaged over the samples it has"
         )
+    if line.unscored:
+        yield (
+            f"{_where(line)}, {line.column}: {line.unscored} episodes were played and cannot be scored, for want of "
+            "checks; they are in no figure but cost and endings"
+        )
     for name, value in line.readings.items():
         mean = "-" if line.reward.mean is None else f"{line.reward.mean:.2f}"
         yield f"{_where(line)}, {line.column}: reward {mean} as printed, {value:.2f} with {name}"

@@ -15,7 +15,7 @@ from inspect_ai.log import EvalLog, list_eval_logs
 
 from results.errors import LogError
 from results.facts import LogFacts, facts_of
-from results.logfile import Sample, header, samples
+from results.logfile import UNSCORED, Sample, header, samples
 
 __all__ = ["Check", "LogError", "Read", "Row", "read"]
 
@@ -47,12 +47,12 @@ class Row:
     sample: str
     run: int
     reward: float | None
-    """In [0, 1]; None if the sample failed."""
+    """In [0, 1]; None if the sample failed or could not be scored."""
     success: bool | None
     floor: float | None
     """Reward of doing nothing in this sample, where its judge knows it."""
     ending: str
-    """`scored`, `environment_fault`, `infrastructure_error` (also: any other error of the sample)."""
+    """`scored`, `unscored`, `environment_fault`, `infrastructure_error` (also: any other error of the sample)."""
     stop_reason: str
     steps: int
     tokens: int
@@ -71,6 +71,11 @@ class Row:
     """Whether the sample has known defects."""
     fault: str = field(default="", compare=False)
     """Kind of the fault or error, if there was one."""
+
+    @property
+    def unscored(self) -> bool:
+        """Whether it was played and nothing could score it: no sample of a figure, and no failure."""
+        return self.ending == UNSCORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +193,8 @@ def _row(sample: Sample, shared: dict[str, Any]) -> Row:
     score = None if sample.error else outcome.get("score")
     parts = (score or {}).get("parts") or {}
     fault = str(outcome.get("fault") or (sample.error or {}).get("message") or "")
-    failed = score is None
+    ending = _ending(sample, outcome)
+    failed = score is None and ending != UNSCORED
     return Row(
         **shared,
         subset=sys.intern(str(facts.get("subset", ""))),
@@ -198,7 +204,7 @@ def _row(sample: Sample, shared: dict[str, Any]) -> Row:
         reward=score["value"] if score else None,
         success=score["success"] if score else None,
         floor=parts.get("floor"),
-        ending=_ending(sample, outcome),
+        ending=ending,
         stop_reason=sys.intern(str(outcome.get("stop_reason") or "")),
         steps=int(outcome.get("steps") or 0),
         tokens=sum(usage.total_tokens for usage in sample.model_usage.values()),
@@ -244,6 +250,6 @@ def _model_name(role: Any) -> str:
 
 
 def _ending(sample: Sample, outcome: dict[str, Any]) -> str:
-    if sample.error is not None and outcome.get("ending") in (None, "scored"):
+    if sample.error is not None and outcome.get("ending") in (None, "scored", UNSCORED):
         return "infrastructure_error"
     return str(outcome.get("ending") or "infrastructure_error")

@@ -152,7 +152,7 @@ def reference_record(table: Reference) -> dict[str, Any]:
 
 
 _NAMES = ("model", "benchmark", "version", "protocol", "settings", "column")
-_MEASURED = ("reward", "reward_sd", "success", "success_sd", "samples", "runs", "floor", "faults", "errors")
+_MEASURED = ("reward", "reward_sd", "success", "success_sd", "samples", "runs", "floor", "faults", "errors", "unscored")
 _MORE = ("reward_low", "reward_high", "success_low", "success_high", "failed_as_zero", "crashes_dropped")
 
 
@@ -173,7 +173,7 @@ def _csv(lines: Sequence[Line], references: Sequence[Reference]) -> str:
         shares = [100 * values[k] if k < len(values) else None for values in _both(line) for k in range(1, most)]
         usage = [value for role in roles for value in line.usage.get(role, (0, 0, 0))]
         serving = "; ".join(f"{key}={value}" for key, value in line.serving.items())
-        counts = (line.samples, line.runs, line.floor, line.faults, line.errors)
+        counts = (line.samples, line.runs, line.floor, line.faults, line.errors, line.unscored)
         writer.writerow([*start, *figures, *counts, *more, *shares, line.steps, line.seconds, *usage, serving, ""])
     shown = {(line.benchmark, line.column) for line in lines}
     blank = [None] * (len(_MORE) + len(passes) + 2 + len(costs) + 1)
@@ -182,7 +182,7 @@ def _csv(lines: Sequence[Line], references: Sequence[Reference]) -> str:
             for place, found in row.figures.items():
                 if place in shown:
                     start = (row.label, found.benchmark, "", table.terms[found.benchmark].protocol, "", found.column)
-                    printed = (found.printed, None, None, None, None, found.runs, None, None, None)
+                    printed = (found.printed, None, None, None, None, found.runs, None, None, None, None)
                     writer.writerow([*start, *printed, *blank, table.name])
     return out.getvalue().rstrip("\n")
 

@@ -55,6 +55,8 @@ class Line:
     """Environment faults: in no average."""
     errors: int
     """Samples that failed for the model server or another reason: in no average."""
+    unscored: int = 0
+    """Episodes that nothing could score, for want of checks: in no average and none of the samples."""
     groups: int = 0
     """What the interval is clustered by: environments, task families; samples where there is only one."""
     extra: bool = False
@@ -165,10 +167,11 @@ def _cell(rows: Sequence[Row], title: str, part: str | None, floor: float | None
         found = row.parts.get(part)
         return float(found) if isinstance(found, bool | int | float) else None
 
+    episodes, rows = rows, [row for row in rows if not row.unscored]
     reward = estimate(_values(rows, value))
     # Another score of the judge has no success of its own.
     success = estimate(_values(rows, lambda row: row.success)) if part is None else None
-    logs = tuple(sorted({row.log for row in rows}))
+    logs = tuple(sorted({row.log for row in episodes}))
     facts = [read.logs[name] for name in logs if name in read.logs]
     dropped = {reason for fact in facts for reason in fact.dropped}
     readings = {
@@ -182,9 +185,9 @@ def _cell(rows: Sequence[Row], title: str, part: str | None, floor: float | None
             solved[row.sample].append(row.success)
             scored[row.sample] += 1
     most = max(scored.values(), default=0)
-    first = rows[0]
-    count = len(rows)
-    roles = {role for row in rows for role in row.usage}
+    first = episodes[0]
+    count = len(episodes)
+    roles = {role for row in episodes for role in row.usage}
     steps = [row.steps for row in rows if row.reward is not None]
     differing = {name: found for name, found in readings.items() if found is not None and found != reward}
     line = Line(
@@ -197,19 +200,22 @@ def _cell(rows: Sequence[Row], title: str, part: str | None, floor: float | None
         reward=_figure(reward),
         success=_figure(success),
         samples=len(scored),
-        runs=len({row.run for row in rows}),
+        runs=len({row.run for row in episodes}),
         floor=floor if part is None else None,
         faults=sum(row.ending == "environment_fault" for row in rows),
         errors=sum(row.ending == "infrastructure_error" for row in rows),
+        unscored=len(episodes) - len(rows),
         groups=len(reward.influence) if reward else 0,
         one_group=len({row.group for row in rows}) == 1,
         readings={name: 100.0 * found.mean for name, found in differing.items()},
         passes=passes(solved) if part is None else Passes((), (), ()),
-        stops=dict(Counter(row.stop_reason or row.ending for row in rows).most_common()),
-        usage={role: _mean([row.usage[role] for row in rows if role in row.usage], count) for role in sorted(roles)},
+        stops=dict(Counter(row.stop_reason or row.ending for row in episodes).most_common()),
+        usage={
+            role: _mean([row.usage[role] for row in episodes if role in row.usage], count) for role in sorted(roles)
+        },
         steps=statistics.fmean(steps) if steps else 0.0,
-        seconds=statistics.fmean(row.seconds for row in rows),
-        levels=" ".join(sorted({row.level for row in rows if row.level})),
+        seconds=statistics.fmean(row.seconds for row in episodes),
+        levels=" ".join(sorted({row.level for row in episodes if row.level})),
         serving=merged(fact.serving for fact in facts),
         logs=logs,
         complete=(min(scored.values(), default=0), most, sum(number < most for number in scored.values())),
@@ -267,6 +273,7 @@ def _overall(parts: Sequence[_Cell], title: str, known: float | None) -> _Cell:
         floor=known if known is not None else statistics.fmean(floors) if len(floors) == len(parts) else None,
         faults=sum(line.faults for line in of),
         errors=sum(line.errors for line in of),
+        unscored=sum(line.unscored for line in of),
         groups=len(reward.influence) if reward else 0,
         readings={name: 100.0 * found.mean for name, found in readings.items()},
         passes=mean_passes([line.passes for line in of]),

@@ -55,6 +55,10 @@ def error(sample: str, run: int = 1, **changes: Any) -> Row:
     return row(sample, run, None, ending="infrastructure_error", **changes)
 
 
+def unscored(sample: str, run: int = 1, **changes: Any) -> Row:
+    return row(sample, run, None, ending="unscored", **changes)
+
+
 def read_of(*rows: Row, floors: Mapping[str, float] | None = None) -> Read:
     """What was read of a folder with these rows."""
     benchmarks = {(row.benchmark, row.version) for row in rows}
@@ -70,6 +74,8 @@ def scored(value: float, **parts: Any) -> dict[str, Any]:
 
 
 FAULT = {"ending": "environment_fault", "stop_reason": "fault", "steps": 1, "level": "isolated", "score": None}
+
+UNSCORED = {"ending": "unscored", "stop_reason": "agent_done", "steps": 4, "level": "isolated", "score": None}
 
 
 def sample(

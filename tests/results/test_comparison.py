@@ -14,7 +14,7 @@ from scipy import stats
 from results.comparison import Comparison, compare, one_model, sentence, told
 from results.read import LogError, Read, Row
 from tests.envscaler.playground import door, refused
-from tests.results.playground import log, read_of, row, sample, scored
+from tests.results.playground import log, read_of, row, sample, scored, unscored
 
 
 def side(model: str, *values: float | None, **changes: str) -> Read:
@@ -90,6 +90,14 @@ def test_samples_that_only_one_model_has_are_left_out_and_told() -> None:
     found = compare(side("a", 1.0, 1.0, None), side("b", 0.0, 1.0, 1.0, 1.0))
     assert only(found).samples == 2
     assert found.notes == ("bench 1 paper: 2 samples were scored for one model only and are left out",)
+
+
+def test_what_cannot_be_scored_is_no_sample_of_a_comparison() -> None:
+    sides = (side("a", 1.0, 0.0), side("b", 0.0, 0.0))
+    for one in sides:
+        one.rows.append(unscored("u", model=one.rows[0].model))
+    found = compare(*sides)
+    assert (only(found).samples, found.notes) == (2, ())
 
 
 @pytest.mark.parametrize("change", [{"protocol": "strict"}, {"version": "2-A"}, {"settings": "user=u"}])

@@ -20,7 +20,7 @@ from results.read import read
 from results.render import render
 from results.table import Line, lines
 from tests.envscaler.playground import door, refused
-from tests.results.playground import FAULT, log, sample, scored
+from tests.results.playground import FAULT, UNSCORED, log, sample, scored
 
 BASE = {"a": [1.0, 1.0, 0.5], "b": [0.0, 0.0, 0.0], "c": [1.0, 0.25, 1.0], "d": [0.5, 0.5, 0.0]}
 LONG = {"e": [1.0, 0.0, 0.0], "f": [1.0, 1.0, 1.0]}
@@ -127,6 +127,31 @@ def test_errors_leave_the_average_and_the_other_reading_is_printed(tmp_path: Pat
         "m, bench 1-A paper, Base: reward 62.50 as printed, 41.67 with failed samples as 0",
         "m, bench 1-A paper: no Overall, for want of Long",
     ]
+
+
+def test_what_cannot_be_scored_is_told_and_leaves_every_figure_alone(tmp_path: Path) -> None:
+    scored_ones = [sample(name, 1, scored(value), group=name) for name, value in (("a", 1.0), ("b", 0.0))]
+    log(tmp_path / "plain", *scored_ones, whole=2)
+    bare = [sample(f"u{index}", 1, UNSCORED) for index in range(3)]
+    log(tmp_path / "mixed", *scored_ones, *bare, whole=5)
+    with_them, without = table(tmp_path / "mixed")["Base"], table(tmp_path / "plain")["Base"]
+    assert (with_them.reward, with_them.samples, with_them.unscored) == (without.reward, 2, 3)
+    assert told(tmp_path / "mixed") == [
+        "m, bench 1-A paper, Base: 3 episodes were played and cannot be scored, for want of checks; they are in no "
+        "figure but cost and endings",
+        *told(tmp_path / "plain"),
+    ]
+    found = frame(read(tmp_path / "mixed"))
+    assert found["unscored"].tolist() == [0, 0, 1, 1, 1]
+    assert (found["faults"].sum(), found["errors"].sum(), found["reward"].count()) == (0, 0, 2)
+    (first, *_) = csv.DictReader(door("results", tmp_path / "mixed", "--format", "csv").stdout.splitlines())
+    assert (first["samples"], first["unscored"], first["faults"]) == ("2", "3", "0")
+    folder = tmp_path / "out"
+    assert door("results", "export", tmp_path / "mixed", "--to", folder).exit_code == 0
+    record = json.loads((folder / "results.json").read_text())
+    jsonschema.validate(record, json.loads((folder / "schema.json").read_text()))
+    assert record["results"][0]["unscored"] == 3
+    assert '["u0"' not in (folder / "index.html").read_text()
 
 
 def test_crashes_that_a_published_evaluation_drops_are_read_both_ways(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from results.read import LogError, Row, read
-from tests.results.playground import FAULT, log, sample, scored
+from tests.results.playground import FAULT, UNSCORED, log, sample, scored
 
 
 def rows(folder: Path) -> list[tuple[str, int, float | None, str]]:
@@ -79,6 +79,25 @@ def test_a_sample_that_inspect_recovered_has_its_score_and_no_store(tmp_path: Pa
     assert (found.reward, found.success, found.floor, found.ending) == (0.5, False, 0.25, "scored")
     assert (found.stop_reason, found.steps) == ("step_limit", 4)
     assert read(tmp_path).notes == []
+
+
+def test_what_cannot_be_scored_is_no_failure_recorded_or_recovered(tmp_path: Path) -> None:
+    from inspect_ai.scorer import Score
+
+    recovered = sample("s2", 1)
+    nothing = Score.unscored(reason="unscored", metadata={"stop_reason": "agent_done", "steps": 4})
+    recovered.scores = {"envscaler/outcome": nothing}
+    log(tmp_path, sample("s1", 1, UNSCORED), recovered, sample("s3", 1, UNSCORED, "disk full"))
+    found = read(tmp_path)
+    assert [(row.sample, row.ending, row.fault, row.unscored) for row in found.rows] == [
+        ("s1", "unscored", "", True),
+        ("s2", "unscored", "", True),
+        ("s3", "infrastructure_error", "disk full", False),
+    ]
+    assert {(row.reward, row.success, row.stop_reason, row.steps) for row in found.rows[:2]} == {
+        (None, None, "agent_done", 4)
+    }
+    assert [note.partition(", ")[2].partition(";")[0] for note in found.notes] == ["2 of 3 samples"]
 
 
 def test_logs_in_inspects_other_format_and_with_what_json_has_not_are_read_alike(tmp_path: Path) -> None:

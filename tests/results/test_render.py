@@ -56,7 +56,7 @@ def test_a_bar_in_a_name_does_not_break_a_markdown_row() -> None:
 def test_csv_has_full_precision_and_empty_cells() -> None:
     (found,) = csv.DictReader(io.StringIO(render([LINE], "csv", ["note"])))
     assert float(found["reward"]) == 200 / 3
-    assert {name: found[name] for name in list(found)[:15]} == {
+    assert {name: found[name] for name in list(found)[:16]} == {
         "model": "m",
         "benchmark": "bench",
         "version": "1-A",
@@ -72,6 +72,7 @@ def test_csv_has_full_precision_and_empty_cells() -> None:
         "floor": "",
         "faults": "1",
         "errors": "2",
+        "unscored": "0",
     }
 
 

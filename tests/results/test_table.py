@@ -10,7 +10,7 @@ import pytest
 
 from results.read import Row
 from results.table import Figure, Line, figure, lines
-from tests.results.playground import error, fault, read_of, row
+from tests.results.playground import error, fault, read_of, row, unscored
 
 
 def line(column: str, *rows: Row, floors: dict[str, float] | None = None) -> Line:
@@ -60,6 +60,24 @@ def test_a_line_counts_samples_runs_faults_and_errors_beside_the_average() -> No
 
 
 LONG = {"subset": "long"}
+
+
+def test_what_cannot_be_scored_is_counted_and_is_neither_a_sample_nor_a_zero() -> None:
+    scored = [*runs([1.0, 0.5], [0.5, None], steps=3), fault("s1", 2)]
+    found = line("Base", *scored, *(unscored(f"u{index}", run, steps=9) for index in range(4) for run in (1, 2)))
+    plain = line("Base", *scored)
+    assert (found.unscored, found.faults, found.samples, found.runs) == (8, plain.faults, 2, 2)
+    for name in ("reward", "success", "readings", "passes", "complete", "groups", "steps", "floor"):
+        assert getattr(found, name) == getattr(plain, name)
+    assert sum(found.stops.values()) == sum(plain.stops.values()) + 8
+
+
+def test_a_column_of_which_nothing_can_be_scored_is_empty() -> None:
+    found = line("Base", unscored("u1"), unscored("u2"))
+    assert (found.reward, found.success) == (Figure(None, None), Figure(None, None))
+    assert (found.samples, found.unscored) == (0, 2)
+    overall = line("Overall", unscored("u1"), row("l1", subset="long"))
+    assert (overall.reward.mean, overall.unscored) == (None, 1)
 
 
 def test_overall_is_the_plain_mean_of_its_columns_however_many_samples_they_have() -> None:
