@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from benchmarks.benchmark import Sample
 from harness.errors import SettingError
-from harness.outcome import Ending
 from harness.protocol import Protocol
 from harness.reference import AGENTS
 from harness.rollout import UserModel, play
@@ -90,7 +89,7 @@ def play_references(samples: Mapping[str, Sample], protocol: Protocol, user: Use
                 continue
             outcome = play(case, protocol, make(case, 1), user).trajectory.outcome
             assert outcome is not None
-            found[name].faults += outcome.ending is not Ending.SCORED
+            found[name].faults += outcome.fault is not None
             found[name].most_steps = max(found[name].most_steps, outcome.steps)
             if outcome.score is not None:
                 found[name].rewards.append(outcome.score.value)

@@ -106,8 +106,8 @@ def candidate(record: Any, file: str, where: str) -> Candidate:
 
 
 def fault_of(outcome: Mapping[str, Any] | None) -> str | None:
-    """What failed, by an outcome; None if the episode was scored, or nothing is known of it."""
-    if not outcome or outcome.get("ending") in (None, Ending.SCORED.value):
+    """What failed, by an outcome; None if nothing did, or nothing is known of it."""
+    if not outcome or outcome.get("ending") in (None, Ending.SCORED.value, Ending.UNSCORED.value):
         return None
     return str(outcome.get("fault") or outcome["ending"])
 

@@ -41,6 +41,11 @@ class Group:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
+    def unscored(self) -> int:
+        """Those that nothing scored, and that are no faults."""
+        return self.read - self.scored - self.faults
+
+    @property
     def mean_reward(self) -> float | None:
         """Over scored trajectories, kept or not."""
         return self.reward / self.scored if self.scored else None
@@ -53,6 +58,7 @@ class Group:
             "dropped": self.read - self.kept - self.faults,
             "faults": self.faults,
             "scored": self.scored,
+            "unscored": self.unscored,
             "mean_reward": self.mean_reward,
             "solved": self.solved,
         }
@@ -140,12 +146,11 @@ class Card:
     def text(self, form: Form) -> str:
         """The card for people."""
         whole = self.whole
-        unscored = whole.read - whole.scored - whole.faults
         dropped = whole.read - whole.kept - whole.faults
         kept = f"{whole.kept:,} kept ({_share(whole.kept, whole.read)})"
         parts = [f"{whole.read:,} trajectories: {kept}, {dropped:,} dropped, {whole.faults:,} faults"]
-        if unscored:
-            parts.append(f"{unscored:,} were never scored; the reward filter says nothing of them")
+        if whole.unscored:
+            parts.append(f"{whole.unscored:,} were never scored; the reward filter says nothing of them")
         rows = [[*name, *_row(group)] for name, group in self.groups.items()] + [["all", "", *_row(whole)]]
         headers = ["setting", "environment", "read", "kept", "dropped", "faults", "reward", "solved"]
         parts += _section("Counts", _table(headers, rows, 2, form), form)

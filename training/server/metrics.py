@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.outcome import Ending
 from training.server.sessions import Sessions
 
 _FAULT = "fault "
@@ -22,7 +23,7 @@ def exposition(sessions: Sessions) -> str:
         ("reaped", "Episodes closed because nobody spoke to them."),
     ):
         lines += _metric(f"{name}_total", "counter", meaning, {"": counts[name]})
-    endings = {f'{{ending="{name}"}}': counts[name] for name in ("scored", "environment_fault", "infrastructure_error")}
+    endings = {f'{{ending="{ending.value}"}}': counts[ending.value] for ending in Ending}
     lines += _metric("episodes_total", "counter", "Episodes that are over, by how they ended.", endings)
     faults = {
         f'{{kind="{name.removeprefix(_FAULT)}"}}': number

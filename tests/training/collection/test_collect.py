@@ -45,6 +45,7 @@ def test_the_oracles_episodes_are_all_kept(played: Path) -> None:
         "dropped": 2,
         "faults": 0,
         "scored": 4,
+        "unscored": 0,
         "mean_reward": 1.0,
         "solved": 4,
     }
@@ -85,6 +86,31 @@ def test_logs_and_what_was_collected_from_them_are_collected_alike(played: Path,
     assert len(rows(file)) == 4
     assert door("collect", "--from", file, "--to", tmp_path / "b", *options).exit_code == 0
     assert (tmp_path / "b" / "trajectories.jsonl").read_bytes() == file.read_bytes()
+
+
+def test_scenarios_without_checks_are_played_and_kept_by_the_other_filters(tmp_path: Path) -> None:
+    corpus = small_corpus.write(tmp_path / "corpus", scenarios=3, unchecked=(1, 2))
+    command = ("collect", "--model", "reference/oracle", "--corpus", corpus, "--setting", "non_conversation", *PLAY)
+    result = door(*command, "--to", tmp_path / "all")
+    assert result.exit_code == 0, result.output
+    assert "2 were never scored; the reward filter says nothing of them" in result.stdout
+    card = json.loads((tmp_path / "all" / "card.json").read_text())
+    counts = {name: card["counts"][name] for name in ("read", "kept", "faults", "scored", "unscored", "mean_reward")}
+    assert counts == {"read": 3, "kept": 3, "faults": 0, "scored": 1, "unscored": 2, "mean_reward": 1.0}
+    kept = rows(tmp_path / "all" / "trajectories.jsonl")
+    assert [(row["outcome"]["ending"], row["outcome"]["score"] is None) for row in kept] == [
+        ("unscored", True),
+        ("unscored", True),
+        ("scored", False),
+    ]
+    assert door("collect", "--from", tmp_path / "all" / "trajectories.jsonl", "--to", tmp_path / "b").exit_code == 0
+    assert json.loads((tmp_path / "b" / "card.json").read_text())["counts"] == card["counts"]
+    result = door(*command, "--to", tmp_path / "some", "-T", "unchecked=skip")
+    assert result.exit_code == 0, result.output
+    assert "envscaler: scenarios: 2 scenarios are left out, for want of checks" in result.stderr
+    assert [row["sample_id"] for row in rows(tmp_path / "some" / "trajectories.jsonl")] == ["shelf-task_3"]
+    refusal = refused(door(*command, "--to", tmp_path / "none", "-T", "unchecked=refuse"))
+    assert refusal.startswith("scenarios: 2 of 3 scenarios have no checks")
 
 
 def test_the_card_says_why_each_was_dropped(tmp_path: Path) -> None:

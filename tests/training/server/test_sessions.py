@@ -72,6 +72,19 @@ def test_an_episode_is_played_to_its_reward(sessions: Sessions) -> None:
     assert record["state_hash"] == session.episode.environment.state().digest
 
 
+def test_an_episode_that_nothing_can_score_has_no_reward_and_is_no_fault(tmp_path: Path, clock: Clock) -> None:
+    sessions = opened(str(small_corpus.write(tmp_path, scenarios=1, unchecked=(1,))), clock, unchecked="play")
+    session, _ = sessions.open("shelf-task_1")
+    told = sessions.agent(session, assistant("Task Completed"), 1)
+    assert (told["done"], told["reward"], told["outcome"]["ending"]) == (True, None, "unscored")
+    record = sessions.score(session)
+    assert (record["outcome"]["fault"], len(record["state_hash"])) == (None, 32)
+    metrics = exposition(sessions)
+    assert 'envscaler_episodes_total{ending="unscored"} 1' in metrics
+    assert 'envscaler_episodes_total{ending="environment_fault"} 0' in metrics
+    assert "envscaler_faults_total{" not in metrics
+
+
 def test_a_move_asked_for_again_is_answered_from_memory_and_made_once(sessions: Sessions) -> None:
     session, _ = sessions.open("shelf-task_1")
     first = sessions.agent(session, call("put", name="honey", number=1), 1)

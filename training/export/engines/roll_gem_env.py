@@ -49,7 +49,7 @@ class EnvScalerEnv(Env):
         observation = "\n".join(message["content"] for message in told["messages"])
         truncated = outcome.get("stop_reason") in ("step_limit", "context_full")
         reward = told["reward"] or 0.0
-        metrics = {"success": reward == 1.0, "fault": told["done"] and told["reward"] is None}
+        metrics = {"success": reward == 1.0, "fault": bool(outcome.get("fault"))}
         return observation, reward, told["done"], truncated, {"metrics": metrics}
 
     def close(self):

@@ -84,7 +84,7 @@ class EnvScalerAgentLoop(AgentLoopBase):
         score = outcome["score"]
         truncated = outcome["stop_reason"] in ("step_limit", "context_full")
         if score is None or (truncated and self.mask_truncated):
-            # An environment fault says nothing about the policy: no token of it is learned from.
+            # Without a score, as after a fault, nothing is said about the policy: no token of it is learned from.
             mask = [0] * len(mask)
         room, response = self.rollout_config.response_length, tokens[len(tokens) - len(mask) :]
         return AgentLoopOutput(
