@@ -2,6 +2,7 @@
 # make test           the whole test suite
 # make lint           ruff and mypy
 # make bench          speed, as ratios, beside the numbers to hold
+# make train-demo     train a small model here by SFT and RL, and score it before, between and after (15 CPU-minutes)
 # make data           fetch the benchmark data that tests and tasks need
 
 PYTHON ?= python3
@@ -12,9 +13,10 @@ MODEL ?= reference/oracle,reference/random,reference/noop
 USER_MODEL ?= reference/scripted_user
 SETTING ?= all
 LIMIT ?= 48
+DEMO ?= logs/train-demo
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: eval test lint types bench data clean
+.PHONY: eval test lint types bench train-demo data clean
 
 $(BIN)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +27,11 @@ $(BIN)/.core: pyproject.toml
 $(BIN)/.dev: $(BIN)/.core
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet --editable '.[dev,serve]'
+	touch $@
+
+$(BIN)/.train: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[train,serve]'
 	touch $@
 
 eval: $(BIN)/.core
@@ -42,6 +49,9 @@ lint: $(BIN)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+train-demo: $(BIN)/.train
+	$(BIN)/envscaler train demo --to $(DEMO)
 
 bench: $(BIN)/.dev
 	$(BIN)/python -m tests.performance

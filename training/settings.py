@@ -9,13 +9,14 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from harness.errors import DataError, SettingError, near_miss
 from training.config import Config, RlConfig, SftConfig
 from training.presets import PAPER_RL, PAPER_SFT, PRESETS
 
 C = TypeVar("C", SftConfig, RlConfig)
+T = TypeVar("T")
 
 _DEFAULTS: dict[type, Config] = {SftConfig: PAPER_SFT, RlConfig: PAPER_RL}
 
@@ -80,7 +81,7 @@ def _option(text: str) -> dict[str, Any]:
     return decoded
 
 
-def overlaid(config: Any, table: Mapping[str, Any], path: str = "") -> Any:
+def overlaid(config: T, table: Mapping[str, Any], path: str = "") -> T:
     """`config` with the values of a table in place of its own.
 
     Raises:
@@ -98,7 +99,8 @@ def overlaid(config: Any, table: Mapping[str, Any], path: str = "") -> Any:
             changed[key] = overlaid(getattr(config, key), value, f"{place}.")
         else:
             changed[key] = _value(place, kinds[key], value)
-    return dataclasses.replace(config, **changed)
+    made: T = dataclasses.replace(cast("Any", config), **changed)
+    return made
 
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -114,7 +114,7 @@ def launch(how: str, command: tuple[str, ...], processes: int | None) -> None:
 
 
 @train.command()
-@click.option("--to", "folder", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
+@click.option("--to", "folder", default="logs/train-demo", show_default=True, type=click.Path(path_type=Path))
 @click.option("--keep", type=click.Path(path_type=Path), help="Also copy the three checkpoints into this folder.")
 def demo(folder: Path, keep: Path | None) -> None:
     """Make a small model, train it by SFT and RL, and score it before, between and after. On one core, in minutes."""
