@@ -190,6 +190,15 @@ def test_an_environment_fault_does_not_count(shelf: dict[str, Sample], compact: 
     assert rollout.stream.ids == []
 
 
+def test_an_episode_without_a_judge_does_not_count_and_is_no_fault(
+    shelf: dict[str, Sample], compact: ChatTemplate
+) -> None:
+    sample = shelf["shelf-task_1/non_conversation"]
+    bare = {sample.id: replace(sample, case=lambda: replace(sample.case(), judge=None))}
+    rollout = played(bare, compact, [assistant("", PUT), assistant("Task Completed")])
+    assert (rollout.reward, rollout.fault, rollout.trajectory.steps) == (None, False, 2)
+
+
 def test_in_a_conversation_the_users_words_are_not_learned(shelf: dict[str, Sample], template: ChatTemplate) -> None:
     config = overlaid(RlConfig(), {"rollouts": {"user": "scripted"}, "tasks": {"setting": "conversation"}})
     says = [assistant("", PUT), assistant("Done. Anything else?")]
