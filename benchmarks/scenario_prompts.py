@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -30,15 +31,27 @@ class Prompts:
     """The sentence before the environment's introduction."""
     user: str
     """The simulated user's system prompt, with `{task}` where the goal stands."""
+    now: str = ""
+    """The sentence that tells the time, with `{now}` where it stands; empty if it is not told (the release)."""
 
-    def system(self, setting: Setting, environment: EnvironmentRecord) -> str:
-        """The agent's system prompt: instructions, a blank line, the heading, the introduction."""
-        return f"{self.agent[setting]}\n\n{self.heading}\n{introduction(environment)}"
+    def system(self, setting: Setting, environment: EnvironmentRecord, clock: str | None = None) -> str:
+        """The agent's system prompt: instructions, the time, the heading, the introduction.
+
+        Args:
+            clock: The scenario's own time, ISO 8601; None if it has none, and none is told.
+        """
+        told = f"\n{self.now.replace('{now}', spoken(clock))}" if self.now and clock else ""
+        return f"{self.agent[setting]}{told}\n\n{self.heading}\n{introduction(environment)}"
 
     def goal(self, task: str) -> str:
         """The simulated user's system prompt for a task."""
         # Not str.format: a task may hold braces.
         return self.user.replace("{task}", task)
+
+
+def spoken(clock: str) -> str:
+    """A time as an agent is told it: weekday, date, hour and minute."""
+    return f"{datetime.fromisoformat(clock):%A, %Y-%m-%d, %H:%M}"
 
 
 def introduction(environment: EnvironmentRecord) -> str:
@@ -71,6 +84,7 @@ OWN = Prompts(
             "ends the conversation, not you.\n"
         ),
     },
+    now="It is {now}.\n",
     heading="This is the environment you work in:",
     user=(
         "You play a person who wants an assistant to get something done. You are not the assistant, and you cannot use "

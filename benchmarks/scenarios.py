@@ -244,7 +244,7 @@ class _InitialVerdicts:
 
 
 def _brief(scenario: Scenario, environment: EnvironmentRecord, setting: Setting, texts: Prompts) -> Brief:
-    system = texts.system(setting, environment)
+    system = texts.system(setting, environment, scenario.clock)
     if setting == "non_conversation":
         return Brief(system=system, turns=(Turn(scenario.task),))
 

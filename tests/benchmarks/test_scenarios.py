@@ -313,10 +313,17 @@ def test_the_simulated_user_knows_the_goal_and_hears_the_agent(tmp_path: Path) -
 
 
 def test_the_agent_is_told_the_environment_and_its_rules(tmp_path: Path) -> None:
-    brief = shop_sample(tmp_path).case().brief
+    brief = shop_sample(tmp_path, cancel(clock=None)).case().brief
     assert brief.system == f"{OWN.agent['non_conversation']}\n\n{OWN.heading}\n{introduction(shop())}"
     assert brief.system.endswith("- An order that was sent stays as it is.")
     assert [turn.text for turn in brief.turns] == [cancel().task]
+
+
+def test_the_agent_is_told_the_time_of_a_scenario_that_has_one(tmp_path: Path) -> None:
+    told = shop_sample(tmp_path, cancel(clock="2025-03-14T09:05:00Z")).case().brief.system
+    assert told is not None
+    assert "\nIt is Friday, 2025-03-14, 09:05.\n\n" in told
+    assert told.replace("\nIt is Friday, 2025-03-14, 09:05.\n", "") == OWN.system("non_conversation", shop())
 
 
 def test_the_prompts_of_the_release_are_used_when_asked_for(tmp_path: Path) -> None:
@@ -329,6 +336,7 @@ def test_the_prompts_of_the_release_are_used_when_asked_for(tmp_path: Path) -> N
     assert user_of is not None
     assert system.startswith(texts["agent"]["non_conversational_system_prompt"])
     assert texts["environment_introduction_heading"] in system
+    assert "2026" not in system, "the release tells no time"
     assert user_of().open().messages[0]["content"] == texts["user_simulator"]["user_system_prompt"].replace(
         "{task}", cancel().task
     )
