@@ -142,24 +142,32 @@ def _clocks(
     }
 
 
-def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None = None) -> None:
-    """Freeze and seed this whole process, for good. Only for a child that runs one episode.
+def install(clock: str, seed: int, before_sleep: Callable[[float], None] | None = None) -> Callable[[], None]:
+    """Freeze and seed this whole process, for good. Only for a child that runs one program.
 
     Args:
         before_sleep: Told of every sleep, which moves the frozen clock and takes no time.
+    Returns:
+        Sets clock and random sources back to where they began.
     """
     import time_machine
 
-    traveller = time_machine.travel(parse_clock(clock), tick=False).start()
+    start = parse_clock(clock)
+    traveller = time_machine.travel(start, tick=False).start()
 
     def sleep(seconds: float) -> None:
         if before_sleep is not None:
             before_sleep(float(seconds))
         traveller.shift(float(seconds))
 
-    replaced = {**_seeded(Sources(seed)), "time": {**_clocks(time.time_ns, time.localtime), "sleep": sleep}}
-    for name, names in replaced.items():
-        vars(_REAL[name]).update(names)
+    def again() -> None:
+        traveller.move_to(start, tick=False)
+        for name, names in _seeded(Sources(seed)).items():
+            vars(_REAL[name]).update(names)
+
+    vars(time).update({**_clocks(time.time_ns, time.localtime), "sleep": sleep})
+    again()
+    return again
 
 
 class Importer:

@@ -59,6 +59,26 @@ class Checks:
     seed: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """Check functions with many states, each of which every one of them sees."""
+
+    functions: Sequence[str]
+    """As in `Checks`."""
+    states: Sequence[tuple[State, State]]
+    """Initial and final state."""
+    clock: str = DEFAULT_CLOCK
+    seed: int = 0
+
+    def packed(self) -> tuple[State, State]:
+        """As `harness.runtime.hear` takes them: a list of the different initial states, and one of pairs, each the
+        index of such a state and a final state.
+        """
+        numbers: dict[bytes, int] = {}
+        pairs = [b"[%d,%s]" % (numbers.setdefault(a.data, len(numbers)), b.data) for a, b in self.states]
+        return State(b"[%s]" % b",".join(numbers)), State(b"[%s]" % b",".join(pairs))
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Deadlines and sizes; reaching one is an environment fault (a check: a check error)."""
@@ -89,6 +109,15 @@ class Instance(Protocol):
         """
         ...
 
+    def renew(self, config: State) -> None:
+        """Start over in the same process: class, clock and random sources as new. What the program did to modules that
+        it imports stays done, so this is for playing one program often, not for another one.
+
+        Raises:
+            EnvironmentFault: As `Runner.open`; or if it is closed.
+        """
+        ...
+
     def close(self) -> None:
         """End it. Calling it twice is allowed."""
         ...
@@ -112,4 +141,12 @@ class Runner(Protocol):
 
     def check(self, checks: Checks) -> list[Verdict]:
         """One verdict per function, in order; each sees a fresh copy of the final state."""
+        ...
+
+    def hear(self, hearing: Hearing) -> list[str]:
+        """For each function a text with a letter for each state, in order (`harness.runtime.PASSED` and others).
+
+        What a function changes in a state no other one sees, but it is not held against it. One that is late or crashes
+        has raised on every state.
+        """
         ...

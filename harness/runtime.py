@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 import json
 import linecache
+import marshal
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,9 @@ MODULE = "dynamic_env"
 """Module name of generated code, as in the release."""
 
 Importer = Callable[..., Any]
+
+PASSED, FAILED, RAISED, ODD = "P", "F", "E", "N"
+"""What a check said of one of many states: true, false, an exception, no bool."""
 
 
 class ProgramError(Exception):
@@ -193,6 +197,57 @@ def run_check(function: str, initial: Any, final: Any, final_bytes: bytes, impor
     if type(answer) is not bool:
         return Checked(False, f"returned {type(answer).__name__}, not a bool", False)
     return Checked(answer, None, False)
+
+
+def hear(function: str, initials: Sequence[Any], finals: Sequence[Any], importer: Importer | None = None) -> str:
+    """What one check function says of each of many states, a letter each.
+
+    Args:
+        function: As for `run_check`. Loaded anew for each state, so that it takes nothing along but the initial states.
+        finals: Pairs of the index of an initial state and a final state.
+    """
+    shared = namespace("check", importer)
+    told = []
+    for number, final in finals:
+        globals_ = {**shared, "initial_state": initials[number]}
+        try:
+            exec(compiled(function, "<check>"), globals_)
+            answer = globals_["check_func"](final)
+            told.append(PASSED if answer is True else FAILED if answer is False else ODD)
+        except MemoryError:
+            raise
+        except BaseException as error:
+            _reraise_interrupt(error)
+            told.append(RAISED)
+    return "".join(told)
+
+
+class Exhibit:
+    """What several functions are shown one after another: made anew only where the last one may have changed it.
+
+    Args:
+        make: Makes a value that nobody else holds.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._shown: Any = None
+        self._mark: bytes | None = None
+
+    def show(self) -> Any:
+        """The value as it was made."""
+        if self._mark is None or _marshalled(self._shown) != self._mark:
+            self._shown = self._make()
+            self._mark = _marshalled(self._shown)
+        return self._shown
+
+
+def _marshalled(value: Any) -> bytes | None:
+    """Bytes that tell types as well as values; None if there are values in it of types that marshal does not know."""
+    try:
+        return marshal.dumps(value, 2)  # later versions also say how often a value is referred to
+    except ValueError:
+        return None
 
 
 def _changed(value: Any, before: bytes) -> bool:

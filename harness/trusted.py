@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from harness import runtime
 from harness.determinism import Importer
 from harness.environment import Level, ToolResult, ToolStatus
 from harness.errors import EnvironmentFault
-from harness.program import Checks, Program, Verdict
+from harness.program import Checks, Hearing, Program, Verdict
 from harness.state import NotExportable, State
 
 
@@ -22,11 +23,17 @@ class TrustedInstance:
     """A program in this process."""
 
     def __init__(self, program: Program) -> None:
+        self._start(program)
+
+    def _start(self, program: Program) -> None:
         importer = Importer(program.clock, program.seed)
         with _blaming("init_failed"):
             cls = runtime.load_class(program.source, program.class_name, importer)
             self._instance = runtime.instantiate(cls, program.config.decode())
         self._program = program
+
+    def renew(self, config: State) -> None:
+        self._start(replace(self._program, config=config))
 
     def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
         if name not in self._program.tools:
@@ -68,6 +75,19 @@ class TrustedRunner:
             if verdicts[-1].error is not None or given != pristine:
                 given = None
         return verdicts
+
+    def hear(self, hearing: Hearing) -> list[str]:
+        initials, finals = hearing.packed()
+        exhibit = runtime.Exhibit(lambda: (initials.decode(), finals.decode()))
+        told = []
+        for function in hearing.functions:
+            importer = Importer(hearing.clock, hearing.seed)
+            shown = exhibit.show()
+            try:
+                told.append(runtime.hear(function, shown[0], shown[1], importer))
+            except MemoryError:
+                told.append(runtime.RAISED * len(hearing.states))
+        return told
 
 
 @contextmanager

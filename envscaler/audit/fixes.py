@@ -18,7 +18,7 @@ from typing import Any
 
 from envscaler.audit.card import ScenarioCard
 from envscaler.audit.oracle import Oracle
-from envscaler.audit.stage import FAILED, PASSED, Stage
+from envscaler.audit.stage import Stage
 from envscaler.audit.thresholds import DEFAULT
 from envscaler.audit.tree import Effect, collections, effects
 from envscaler.audit.variants import generated, variants
@@ -26,6 +26,7 @@ from envscaler.environments import EnvironmentRecord
 from envscaler.scenarios import Check, Scenario
 from harness.errors import EnvironmentFault
 from harness.program import Runner
+from harness.runtime import FAILED, PASSED
 
 _MARK = "# What the task leaves alone"
 _HEAD = """

@@ -16,7 +16,6 @@ from envscaler.audit.tree import collections, is_number, is_tag, is_time, texts,
 from envscaler.scenarios import OracleCall
 from harness.environment import ToolSpec
 from harness.errors import EnvironmentFault
-from harness.isolation import restore
 from harness.program import Instance
 from harness.state import State
 
@@ -144,7 +143,7 @@ class _Probe:
 
     def __exit__(self, *_: object) -> None:
         if self._instance is not None:
-            self._instance.close()
+            self._stage.leave(self._instance)
             self._instance = None
 
     def write(self, tool: ToolSpec) -> Step | None:
@@ -153,7 +152,7 @@ class _Probe:
         try:
             for _ in range(self._tries):
                 if self._instance is None:
-                    self._instance = restore(self._stage.runner, self._stage.program, self._base)
+                    self._instance = self._stage.open(self._base)
                 arguments = self._values.arguments(tool, self._rng)
                 result = self._instance.call(tool.name, copy.deepcopy(arguments))
                 if refused(result):
@@ -190,7 +189,7 @@ def episodes(stage: Stage, rng: random.Random, *, count: int, calls: int, tries:
                         break
                 final = instance.state()
             finally:
-                instance.close()
+                stage.leave(instance)
         except EnvironmentFault:
             continue
         yield Play(tuple(made), tuple(results), final)

@@ -9,6 +9,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from envscaler.audit import legal, search
 from envscaler.audit.card import CheckCard, Flag, ScenarioCard, Survivor
 from envscaler.audit.mutants import COLLATERAL, Mutant, mutants
 from envscaler.audit.oracle import Oracle, misled, told
-from envscaler.audit.stage import FAILED, ODD, PASSED, RAISED, Stage
+from envscaler.audit.stage import Stage
 from envscaler.audit.thresholds import Effort, Thresholds
 from envscaler.audit.tree import effects, is_number, is_tag, state, tree
 from envscaler.audit.variants import Variant, variants
@@ -27,6 +28,7 @@ from envscaler.scenarios.records import write_own_scenario
 from harness.determinism import parse_clock
 from harness.errors import EnvironmentFault
 from harness.program import Runner, Verdict
+from harness.runtime import FAILED, ODD, PASSED, RAISED
 from harness.state import State
 
 VERSION = 1
@@ -74,7 +76,9 @@ def audit(
         imported=bool(scenario.class_name or scenario.released),
     )
     try:
-        card = _Audit(Stage(runner, record, scenario), fresh or [runner], effort, gate).card(base)
+        stage = Stage(runner, record, scenario)
+        with closing(stage):
+            card = _Audit(stage, fresh or [runner], effort, gate).card(base)
     except EnvironmentFault as fault:
         card = _changed(base, fault=str(fault))
     return _changed(card, seconds=round(time.perf_counter() - begun, 3))
@@ -206,6 +210,7 @@ class _Audit:
     ) -> ScenarioCard:
         stage = self.stage
         whole = stage.play(calls)
+        stage.share(whole)
         final = stage.verdicts(whole.final)
         results, states = stage.states(calls)
         steps = list(zip(calls, [stage.initial, *states], states, strict=False))

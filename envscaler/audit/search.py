@@ -17,13 +17,13 @@ from typing import Any
 
 from envscaler.audit.legal import Step, Values
 from envscaler.audit.oracle import unused
-from envscaler.audit.stage import PASSED, Stage, refused
+from envscaler.audit.stage import Stage, refused
 from envscaler.audit.tree import tree
 from envscaler.scenarios import OracleCall
 from harness.environment import ToolSpec
 from harness.errors import EnvironmentFault
-from harness.isolation import restore
 from harness.program import Instance
+from harness.runtime import PASSED
 from harness.state import State
 
 _PER_TOOL = 40
@@ -216,7 +216,7 @@ class _Search:
         self._budget -= 1
         try:
             if self._instance is None:
-                self._instance = restore(self._stage.runner, self._stage.program, base)
+                self._instance = self._stage.open(base)
             result = self._instance.call(call.name, copy.deepcopy(call.arguments))
             if refused(result):
                 return None
@@ -233,7 +233,7 @@ class _Search:
 
     def _close(self) -> None:
         if self._instance is not None:
-            self._instance.close()
+            self._stage.leave(self._instance)
             self._instance = None
 
     def _arguments(self, tool: ToolSpec, known: Hints, values: Values) -> Iterator[dict[str, Any]]:

@@ -1,15 +1,11 @@
-"""Where a scenario is played for its audit: call lists to states, and checks on many states at once.
-
-Checks are asked about hundreds of states. A process for each verdict would be most of the cost, so one check hears all
-its states in one process: the states travel as one, and its answers come back as the text of one exception. A check can
-only ever speak for itself, there as everywhere.
-"""
+"""Where a scenario is played for its audit: call lists to states, and checks on many states at once."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,35 +15,14 @@ from envscaler.scenarios import OracleCall, Scenario
 from envscaler.scenarios.judge import run_checks
 from harness.environment import ToolResult, ToolSpec, ToolStatus
 from harness.errors import EnvironmentFault
-from harness.program import Checks, Instance, Program, Runner, Verdict
+from harness.program import Hearing, Instance, Program, Runner, Verdict
 from harness.state import State
 
-PASSED, FAILED, RAISED, ODD = "P", "F", "E", "N"
-"""What a check said of a state: true, false, an exception, no bool."""
-
-_TOLD = "said "
 _MOST_STATES = 1500
-"""In one request: the text of an exception is cut at 2,000 characters."""
 _MOST_BYTES = 4 * 2**20
-_ASKER = """
-class Told(Exception):
-    pass
-
-def check_func(packed):
-    code = compile({source!r}, "<check>", "exec")
-    told = []
-    for number, final in packed["states"]:
-        names = {{"__name__": "check", "__builtins__": __builtins__, "initial_state": packed["initials"][number]}}
-        try:
-            exec(code, names)
-            answer = names["check_func"](final)
-            told.append("P" if answer is True else "F" if answer is False else "N")
-        except (MemoryError, KeyboardInterrupt):
-            raise
-        except BaseException:
-            told.append("E")
-    raise Told("said " + "".join(told))
-"""
+"""In one request: a child decodes them all at once."""
+_SHARED_SECONDS = 10.0
+"""A process takes no more plays then: it may use a minute of CPU time in all."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +42,10 @@ class Play:
     def refused(self) -> list[int]:
         """Calls that raised, were unknown, or said that they failed."""
         return [index for index, result in enumerate(self.results) if refused(result)]
+
+    def same(self, other: Play) -> bool:
+        """Whether it gave the same answers and led to the same state."""
+        return self.results == other.results and self.final == other.final
 
 
 def refused(result: ToolResult) -> bool:
@@ -103,6 +82,9 @@ class Stage:
             seed=scenario.seed,
             observation="json",
         )
+        self._shared = False
+        self._last: Instance | None = None
+        self._since = 0.0
         self.initial: State = self.play(()).final
 
     @cached_property
@@ -116,33 +98,73 @@ class Stage:
         choices = (tool.parameters.get("properties", {}) for tool in self.tools)
         return frozenset([*texts(self.start), *texts([schema for schemas in choices for schema in schemas.values()])])
 
-    def open(self, calls: Iterable[OracleCall] = ()) -> Instance:
-        """An instance on which calls were made.
+    def share(self, known: Play) -> None:
+        """Let all further instances follow one another in one process, which takes a fraction of the time.
+
+        Only if that makes no difference: `known`, played in a process of its own, says the same when it is played twice
+        in one. From then on there is one instance at a time.
+        """
+        self._shared = True
+        again = [self.attempt(known.calls) for _ in range(2)]
+        if not all(play is not None and play.same(known) for play in again):
+            self._shared = False
+            self.close()
+
+    def open(self, state: State | None = None) -> Instance:
+        """An instance at the start, or in a state that one exported; to be given back with `leave`.
 
         Raises:
             EnvironmentFault: If the environment fails.
         """
-        instance = self.runner.open(self.program)
-        try:
-            for call in calls:
-                instance.call(call.name, call.arguments)
-        except BaseException:
+        program = self.program if state is None else replace(self.program, config=state)
+        if not self._shared:
+            return self.runner.open(program)
+        if self._last is not None and time.monotonic() - self._since < _SHARED_SECONDS:
+            try:
+                self._last.renew(program.config)
+                return self._last
+            except EnvironmentFault:
+                pass  # it has ended, or does not start again: whether it starts at all, a new process tells
+        self.close()
+        self._last, self._since = self.runner.open(program), time.monotonic()
+        return self._last
+
+    def leave(self, instance: Instance) -> None:
+        """End an instance, unless its process is used again."""
+        if instance is not self._last:
             instance.close()
-            raise
-        return instance
+
+    def close(self) -> None:
+        """End the process that instances share, if there is one."""
+        if self._last is not None:
+            self._last.close()
+            self._last = None
 
     def play(self, calls: Sequence[OracleCall], runner: Runner | None = None) -> Play:
         """Execute calls from the start.
 
+        Args:
+            runner: Play it there, in a process of its own.
         Raises:
             EnvironmentFault: If the environment fails.
         """
-        instance = (runner or self.runner).open(self.program)
+        if runner is not None:
+            return self._play(runner.open(self.program), calls)
+        try:
+            return self._play(self.open(), calls)
+        except EnvironmentFault:
+            if not self._shared:
+                raise
+        # What earlier plays left or used up in that process is not the fault of this one.
+        self.close()
+        return self._play(self.open(), calls)
+
+    def _play(self, instance: Instance, calls: Sequence[OracleCall]) -> Play:
         try:
             results = tuple(instance.call(call.name, call.arguments) for call in calls)
             return Play(tuple(calls), results, instance.state())
         finally:
-            instance.close()
+            self.leave(instance)
 
     def attempt(self, calls: Sequence[OracleCall]) -> Play | None:
         """As `play`; None if the environment fails."""
@@ -164,7 +186,7 @@ class Stage:
                 results.append(instance.call(call.name, call.arguments))
                 states.append(instance.state())
         finally:
-            instance.close()
+            self.leave(instance)
         return results, states
 
     def verdicts(self, final: State) -> list[Verdict]:
@@ -188,25 +210,13 @@ class Stage:
         return told
 
     def _ask(self, pairs: Sequence[tuple[State, State]], clock: str | None, seed: int | None) -> list[str]:
-        initials = list(dict.fromkeys(initial.data for initial, _ in pairs))
-        number = {data: index for index, data in enumerate(initials)}
-        states = b",".join(b"[%d,%s]" % (number[initial.data], final.data) for initial, final in pairs)
-        packed = State(b'{"initials":[%s],"states":[%s]}' % (b",".join(initials), states))
-        functions = [_ASKER.format(source=check.function) for check in self.scenario.checks]
-        checks = Checks(
-            functions=functions,
-            initial=State(b"null"),
-            final=packed,
+        hearing = Hearing(
+            functions=[check.function for check in self.scenario.checks],
+            states=pairs,
             clock=clock or self.scenario.time,
             seed=self.scenario.seed if seed is None else seed,
         )
-        return [_letters(verdict, len(pairs)) for verdict in self.runner.check(checks)]
-
-
-def _letters(verdict: Verdict, count: int) -> str:
-    text = (verdict.error or "").rpartition(_TOLD)[2]
-    # Whatever else came (out of time, killed): a check that cannot be heard passes nothing.
-    return text if len(text) == count else RAISED * count
+        return self.runner.hear(hearing)
 
 
 def _chunks(pairs: Sequence[tuple[State, State]]) -> Iterable[Sequence[tuple[State, State]]]:

@@ -7,11 +7,12 @@ program is honest.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import marshal
 import os
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness import determinism, runtime
@@ -84,9 +85,11 @@ class Episode:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._instance: Any = None
+        self._load: Callable[[], type] | None = None
+        self._rewind: Callable[[], None] | None = None
         self._observation = "python"
         self._reply_bytes = self._state_bytes = 0
-        self._call_seconds = self._may_sleep = 0.0
+        self._call_seconds = self._init_seconds = self._may_sleep = 0.0
         self._request: wire.Request | None = None
 
     def serve(self) -> None:
@@ -116,7 +119,9 @@ class Episode:
             raise
         except BaseException as error:
             # Anything else came out of the program itself, e.g. a class that raises while its attributes are walked.
-            kind: wire.FaultKind = "init_failed" if isinstance(request, wire.Init) else "state_not_exportable"
+            kind: wire.FaultKind = (
+                "init_failed" if isinstance(request, wire.Init | wire.Renew) else "state_not_exportable"
+            )
             reply = failed(request, kind, runtime.describe(error))
         return wire.frame(reply)
 
@@ -129,6 +134,9 @@ class Episode:
                     return wire.Exported(request.rid, request.eid, wire.Raw(runtime.export(self._instance)))
             case wire.Init():
                 self._init(request)
+                return wire.Ready(request.rid, request.eid)
+            case wire.Renew():
+                self._renew(request)
                 return wire.Ready(request.rid, request.eid)
             case _:
                 raise Gone
@@ -156,13 +164,25 @@ class Episode:
     def _init(self, request: wire.Init) -> None:
         self._observation = request.observation
         self._reply_bytes, self._state_bytes = request.reply_bytes, request.state_bytes
-        self._call_seconds, self._may_sleep = request.call_seconds, request.init_seconds
+        self._call_seconds, self._init_seconds = request.call_seconds, request.init_seconds
+        self._may_sleep = self._init_seconds
         source = untag(request.source)
         code = self._code(request, source)
-        determinism.install(request.clock, request.seed, self._before_sleep)
-        cls = runtime.load_class(source, request.class_name, code=code)
+        self._rewind = determinism.install(request.clock, request.seed, self._before_sleep)
+        self._load = functools.partial(runtime.load_class, source, request.class_name, code=code)
+        self._make(self._load, request.config)
+
+    def _renew(self, request: wire.Renew) -> None:
+        if self._load is None or self._rewind is None:
+            raise Gone
+        self._instance, self._may_sleep = None, self._init_seconds
+        self._rewind()
+        self._make(self._load, request.config)
+
+    def _make(self, load: Callable[[], type], data: wire.Raw) -> None:
+        cls = load()
         with collecting_later():
-            config = State(bytes(request.config)).decode()
+            config = State(bytes(data)).decode()
         self._instance = runtime.instantiate(cls, config)
 
     def _code(self, request: wire.Init, source: str) -> types.CodeType | None:

@@ -138,6 +138,9 @@ class IsolatedInstance:
     def state(self) -> State:
         return self._hold(self._export(), "reading the state", "state_too_large")
 
+    def renew(self, config: State) -> None:
+        self._hold(self._renewing(config), "starting the program again", "protocol_violation")
+
     def close(self) -> None:
         self._child.end()
 
@@ -195,6 +198,12 @@ class IsolatedInstance:
             keep(reply.code)
             reply = read_reply((yield Ask(b"", limits.init_seconds, wire.CODE_BYTES)), rid, eid)
         expect(wire.Ready, reply)
+
+    def _renewing(self, config: State) -> Conversation[None]:
+        rid, eid = wire.new_rid(), self._child.eid
+        request = wire.Renew(rid, eid, wire.Raw(config.data))
+        body = yield Ask(wire.frame(request), self._limits.init_seconds, wire.CODE_BYTES)
+        expect(wire.Ready, read_reply(body, rid, eid))
 
     def _calling(self, name: str, arguments: dict[str, Any]) -> Conversation[ToolResult]:
         """One call."""

@@ -16,6 +16,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from harness.environment import Level, ToolResult
 from harness.errors import EnvironmentFault
 from harness.isolation import _wire as wire
@@ -23,8 +25,9 @@ from harness.isolation._channel import Ask, Channel, Conversation, converse, con
 from harness.isolation._instance import IsolatedInstance, Violation, blame, expect, hello, read_reply, readable
 from harness.isolation._launcher import Zygote, ZygoteGone
 from harness.isolation._zygote import describe_status
-from harness.program import Checks, Limits, Program, Verdict
-from harness.state import tag
+from harness.program import Checks, Hearing, Limits, Program, Verdict
+from harness.runtime import FAILED, ODD, PASSED, RAISED
+from harness.state import State, tag
 
 SPAWN_SECONDS = 60.0
 """For a child to be forked and confined, before its program's own time begins: many may stand in line."""
@@ -209,12 +212,19 @@ class IsolatedRunner:
     # Checks
 
     def check(self, checks: Checks) -> list[Verdict]:
+        return [_verdict(said) for said in self._judged(self._question(checks, checks.initial, checks.final))]
+
+    def hear(self, hearing: Hearing) -> list[str]:
+        said = self._judged(self._question(hearing, *hearing.packed(), many=True))
+        return [_letters(one.letters, len(hearing.states)) for one in said]
+
+    def _judged(self, question: wire.Judge) -> list[wire.Said]:
         for attempt in _ATTEMPTS:
             court = self._spawn(court=True)
             try:
                 with blame(court, "judging", "protocol_violation"):
                     court.pid = converse(court.channel, hello(court, SPAWN_SECONDS))
-                    return converse(court.channel, self._judging(court, checks))
+                    return converse(court.channel, self._judging(court, question))
             except EnvironmentFault as fault:
                 _unless_again(fault, attempt)
             finally:
@@ -223,46 +233,52 @@ class IsolatedRunner:
 
     async def check_async(self, checks: Checks) -> list[Verdict]:
         """As `check`, while the event loop runs on."""
+        question = self._question(checks, checks.initial, checks.final)
         for attempt in _ATTEMPTS:
             court = await self._spawn_async(court=True)
             try:
                 with blame(court, "judging", "protocol_violation"):
                     court.pid = await converse_async(court.channel, hello(court, SPAWN_SECONDS))
-                    return await converse_async(court.channel, self._judging(court, checks))
+                    said = await converse_async(court.channel, self._judging(court, question))
+                    return [_verdict(one) for one in said]
             except EnvironmentFault as fault:
                 _unless_again(fault, attempt)
             finally:
                 court.end()
         raise AssertionError("unreachable")
 
-    def _judging(self, court: _Child, checks: Checks) -> Conversation[list[Verdict]]:
-        if not checks.functions:
+    def _question(self, asked: Checks | Hearing, initial: State, final: State, *, many: bool = False) -> wire.Judge:
+        return wire.Judge(
+            rid=0,
+            eid=0,
+            functions=[tag(function) for function in asked.functions],
+            initial=wire.Raw(initial.data),
+            final=wire.Raw(final.data),
+            clock=asked.clock,
+            seed=asked.seed,
+            check_seconds=self.limits.check_seconds,
+            cpu_seconds=self._cpu_seconds,
+            many=many,
+        )
+
+    def _judging(self, court: _Child, question: wire.Judge) -> Conversation[list[wire.Said]]:
+        if not question.functions:
             return []
         rid, eid, limits = wire.new_rid(), court.eid, self.limits
-        request = wire.Judge(
-            rid=rid,
-            eid=eid,
-            functions=[tag(function) for function in checks.functions],
-            initial=wire.Raw(checks.initial.data),
-            final=wire.Raw(checks.final.data),
-            clock=checks.clock,
-            seed=checks.seed,
-            check_seconds=limits.check_seconds,
-            cpu_seconds=self._cpu_seconds,
-        )
-        out = wire.frame(request)
+        out = wire.frame(msgspec.structs.replace(question, rid=rid, eid=eid))
         seconds = limits.init_seconds + _COURT_GRACE_SECONDS
-        said: dict[int, Verdict] = {}
+        told: dict[int, wire.Said] = {}
         # Verdicts come one by one as they are said, which is not quite in order: some checks sit alone, at the end.
-        for _ in checks.functions:
+        for _ in question.functions:
             seconds += limits.check_seconds
-            verdict = expect(wire.Said, read_reply((yield Ask(out, seconds, limits.reply_bytes)), rid, eid))
-            error = None if verdict.error is None else readable(verdict.error, verdict.escaped)
-            said[verdict.index] = Verdict(verdict.passed, error, verdict.mutated)
+            said = expect(wire.Said, read_reply((yield Ask(out, seconds, limits.reply_bytes)), rid, eid))
+            if said.error is not None:
+                said.error, said.escaped = readable(said.error, said.escaped), False
+            told[said.index] = said
             out = b""
-        if said.keys() != set(range(len(checks.functions))):
+        if told.keys() != set(range(len(question.functions))):
             raise Violation("a verdict is missing")
-        return [said[index] for index in range(len(checks.functions))]
+        return [told[index] for index in range(len(question.functions))]
 
     # Children
 
@@ -312,6 +328,16 @@ class IsolatedRunner:
         if self._zygote is not None:
             self._zygote.forget()
             self._zygote = None
+
+
+def _verdict(said: wire.Said) -> Verdict:
+    return Verdict(said.passed, said.error, said.mutated)
+
+
+def _letters(text: str, count: int) -> str:
+    """What a function said of each state; that it raised, where it was not heard to the end or said something else."""
+    whole = len(text) == count and set(text) <= {PASSED, FAILED, RAISED, ODD}
+    return text if whole else RAISED * count
 
 
 def _unless_again(fault: EnvironmentFault, attempt: str) -> None:

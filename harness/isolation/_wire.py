@@ -44,6 +44,14 @@ class Init(msgspec.Struct, tag="init"):
     state_bytes: int
 
 
+class Renew(msgspec.Struct, tag="renew"):
+    """Load the class once more and make another instance, in place of the last."""
+
+    rid: int
+    eid: int
+    config: Raw
+
+
 class Call(msgspec.Struct, tag="call"):
     """Call a method; name and arguments are packed."""
 
@@ -61,7 +69,9 @@ class Export(msgspec.Struct, tag="export"):
 
 
 class Judge(msgspec.Struct, tag="judge"):
-    """Run check functions (packed sources) on two states, one verdict each."""
+    """Run check functions (packed sources) on two states, one verdict each; or on many, with a letter for each state:
+    `initial` is a list of states then, and `final` one of pairs, each the index of an initial state and a final state.
+    """
 
     rid: int
     eid: int
@@ -72,9 +82,10 @@ class Judge(msgspec.Struct, tag="judge"):
     seed: int
     check_seconds: float
     cpu_seconds: int
+    many: bool
 
 
-Request = Init | Call | Export | Judge
+Request = Init | Renew | Call | Export | Judge
 
 
 class Hello(msgspec.Struct, tag="hello"):
@@ -119,7 +130,7 @@ class Exported(msgspec.Struct, tag="exported"):
 
 
 class Said(msgspec.Struct, tag="said"):
-    """One verdict: what a check returned, or in `error` why there is none."""
+    """One verdict: what a check returned, or in `error` why there is none; of many states, in `letters`."""
 
     rid: int
     eid: int
@@ -128,6 +139,7 @@ class Said(msgspec.Struct, tag="said"):
     mutated: bool
     error: str | None
     escaped: bool
+    letters: str
 
 
 FaultKind = Literal[
