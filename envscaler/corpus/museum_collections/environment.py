@@ -1,7 +1,6 @@
 """The collections office of an art museum: objects, stores and galleries, loans, exhibitions and conservation."""
 
 import copy
-import math
 import re
 from datetime import date, timedelta
 from typing import Dict, Iterable, List, Literal, Optional, TypedDict, TypeVar
@@ -200,7 +199,7 @@ class MuseumCollections:
     @staticmethod
     def _is_amount(value: object, most: float) -> bool:
         """Whether a value is a number with at most two decimals, above 0 and up to the limit."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
         return 0.01 <= value <= most and abs(value - round(value, 2)) < 1e-9
 
@@ -268,12 +267,13 @@ class MuseumCollections:
             return f"{title} is in {entry['condition']} condition."
         if self._treated(entry["object_id"]) is not None:
             return f"{title} is being treated."
+        free = REST_DAYS if self._is_sensitive(entry) else PACKING_DAYS
         for taken in self._commitments(entry["object_id"]):
-            first, last = self._shift(start, -PACKING_DAYS), self._shift(end, PACKING_DAYS)
+            first, last = self._shift(start, -free), self._shift(end, free)
             if taken["start"] <= last and first <= taken["end"]:
                 return (
                     f"{title} is promised to {taken['kind']} {taken['of']} from {taken['start']} to {taken['end']};"
-                    f" {PACKING_DAYS} days must lie between."
+                    f" {free} days must lie between."
                 )
         if self._is_sensitive(entry):
             if self._days(start, end) + 1 > SHOW_DAYS:
@@ -818,7 +818,7 @@ class MuseumCollections:
         The loan starts at least 60 days ahead and lasts at most 365 days. The institution's facility report must be
         valid to its end, no loan of it may be overdue, and all that it has and gets stays within its insurance limit.
         Each object must be sound (good or fair), not in treatment and not promised elsewhere within 14 days before or
-        after; light-sensitive ones go for at most 120 days and after their rest.
+        after (240 if light-sensitive); light-sensitive ones go for at most 120 days and after their rest.
 
         Args:
             institution_id (str): Institution id, e.g. "INS-2".
@@ -905,7 +905,8 @@ class MuseumCollections:
         """
         Send the objects of an agreed loan, from 14 days before its start to its end.
 
-        All of them must be in storage, sound (good or fair) and have a condition report of the last 30 days.
+        All of them must be in storage, sound (good or fair), not at rest if light-sensitive, and have a condition
+        report of the last 30 days.
 
         Args:
             loan_id (str): Loan id, e.g. "LN-12".
@@ -927,6 +928,8 @@ class MuseumCollections:
                 return self._fail(f"'{entry['title']}' ({object_id}) is not ready in storage.")
             if entry["condition"] not in SOUND:
                 return self._fail(f"'{entry['title']}' ({object_id}) is in {entry['condition']} condition.")
+            if entry["rest_until"] is not None and entry["rest_until"] >= self.current_date:
+                return self._fail(f"'{entry['title']}' ({object_id}) must rest until {entry['rest_until']}.")
             reports = [report for report in self.condition_reports.values() if report["object_id"] == object_id]
             if not any(report["reported_on"] >= since for report in reports):
                 return self._fail(f"'{entry['title']}' ({object_id}) has no report of the last {REPORT_DAYS} days.")
@@ -988,7 +991,7 @@ class MuseumCollections:
 
         The gallery must suit the object and the list have fewer objects than the gallery has places; for the object
         the same holds as for a loan: sound, not in treatment, free 14 days before and after, and, if light-sensitive,
-        shown for at most 120 days and after its rest.
+        free 240 days before and after, shown for at most 120 days and after its rest.
 
         Args:
             exhibition_id (str): Exhibition id, e.g. "EX-3".
