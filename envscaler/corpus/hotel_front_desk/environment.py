@@ -1339,7 +1339,7 @@ class HotelFrontDesk:
             room["housekeeping_status"] = "dirty"
         return {
             "success": True,
-            "message": f"A {task_type} task is open for room {room_number}, which is {room['housekeeping_status']}.",
+            "message": f"A task ({task_type}) is open for room {room_number}, which is {room['housekeeping_status']}.",
             "task_id": task_id,
         }
 
