@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from envscaler.environments.schema import tool_specs
+from envscaler.environments.schema import awaitable_methods, tool_specs
 from harness.environment import ToolSpec
 from harness.errors import DataError
 
@@ -51,8 +51,25 @@ class EnvironmentRecord:
         except ValueError as error:
             raise DataError(self.file, f"{self.id}.source", str(error)) from error
 
+    @cached_property
+    def awaitable_methods(self) -> tuple[str, ...]:
+        """Public methods that are no tools because they are `async def`, and calls are not awaited.
+
+        Raises:
+            DataError: As `own_tools`.
+        """
+        try:
+            return tuple(awaitable_methods(self.source, self.class_name))
+        except ValueError as error:
+            raise DataError(self.file, f"{self.id}.source", str(error)) from error
+
     def tools(self, whose: Tools) -> tuple[ToolSpec, ...]:
-        """The tools that the agent sees."""
+        """The tools that the agent sees.
+
+        Raises:
+            DataError: As `own_tools`.
+        """
         if whose == "own":
             return self.own_tools
-        return tuple(ToolSpec.from_openai(tool) for tool in self.released["tools"])
+        released = (ToolSpec.from_openai(tool) for tool in self.released["tools"])
+        return tuple(tool for tool in released if tool.name not in self.awaitable_methods)

@@ -50,21 +50,36 @@ _WRAPPERS = frozenset({"Annotated", "Required", "NotRequired", "ReadOnly", "Fina
 
 
 def tool_specs(source: str, class_name: str) -> list[ToolSpec]:
-    """The tools of an environment class: its public methods, in source order.
+    """The tools of an environment class: its public methods, in source order; none that would have to be awaited.
 
     Raises:
         ValueError: If the source does not parse, has no such class, or has annotations beyond reason.
     """
+    module = _read(source, class_name)
+    try:
+        return [_tool(method, module) for method in module.methods(class_name) if isinstance(method, ast.FunctionDef)]
+    except RecursionError as error:
+        raise ValueError("environment source has annotations that are nested too deeply") from error
+
+
+def awaitable_methods(source: str, class_name: str) -> list[str]:
+    """Public methods that are no tools because they are `async def`: a call would make a coroutine and run nothing.
+
+    Raises:
+        ValueError: As `tool_specs`.
+    """
+    methods = _read(source, class_name).methods(class_name)
+    return [method.name for method in methods if isinstance(method, ast.AsyncFunctionDef)]
+
+
+def _read(source: str, class_name: str) -> _Module:
     try:
         module = _Module(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"environment source does not parse: {str(error) or 'nested too deeply'}") from error
     if class_name not in module.classes:
         raise ValueError(f"environment source defines no class {class_name}")
-    try:
-        return [_tool(method, module) for method in module.methods(class_name)]
-    except RecursionError as error:
-        raise ValueError("environment source has annotations that are nested too deeply") from error
+    return module
 
 
 class _Module:
@@ -153,7 +168,7 @@ def _name(node: ast.expr) -> str:
     return ""
 
 
-def _tool(method: Function, module: _Module) -> ToolSpec:
+def _tool(method: ast.FunctionDef, module: _Module) -> ToolSpec:
     arguments = method.args
     parameters = [*arguments.posonlyargs, *arguments.args]
     static = any(_name(decorator) == "staticmethod" for decorator in method.decorator_list)

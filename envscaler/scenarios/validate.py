@@ -59,11 +59,14 @@ def _environment(environment: EnvironmentRecord) -> Iterator[Finding]:
     except DataError as error:
         yield Finding("error", error.path, error.problem)
         return
-    if not own:
+    for name in environment.awaitable_methods:
+        problem = f"tool '{name}' is an async def, and calls are not awaited; write it as a plain def"
+        yield Finding("error", f"{environment.id}.source", problem)
+    if not own and not environment.awaitable_methods:
         yield Finding("error", f"{environment.id}.source", f"class {environment.class_name} has no public method")
     for index, tool in enumerate(environment.released.get("tools", ())):
         name = tool["function"]["name"]
-        if name not in own:
+        if name not in own and name not in environment.awaitable_methods:
             where = f"{environment.id}.tools[{index}].function.name"
             yield Finding("error", where, f"no method '{name}'; {near_miss(name, list(own))}")
 

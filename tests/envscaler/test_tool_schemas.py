@@ -9,7 +9,7 @@ import pytest
 from envscaler.environments import tool_specs
 from harness.environment import ToolSpec
 from harness.errors import DataError
-from tests.envscaler.playground import names, shop
+from tests.envscaler.playground import SHOP, names, shop
 
 NULL = {"type": "null"}
 TEXT = {"type": "string"}
@@ -221,7 +221,7 @@ def test_free_keywords_are_allowed_where_the_method_takes_them() -> None:
     assert "additionalProperties" not in tool("self, a, **changes").parameters
 
 
-def test_private_helpers_properties_and_dunders_are_no_tools() -> None:
+def test_private_helpers_properties_dunders_and_what_must_be_awaited_are_no_tools() -> None:
     source = """
 class Env:
     def __init__(self): pass
@@ -239,9 +239,11 @@ class Env:
     @classmethod
     def of(cls, a: int): pass
     async def wait(self, a: int): pass
+    async def _rest(self): pass
 """
     tools = tool_specs(source, "Env")
-    assert names(tools) == ["fixed", "of", "wait"]
+    assert names(tools) == ["fixed", "of"]
+    assert shop(source=source, class_name="Env").awaitable_methods == ("wait",)
     assert all(list(spec.parameters["properties"]) == ["a"] for spec in tools)
 
 
@@ -352,6 +354,14 @@ def test_released_tools_are_shown_unchanged() -> None:
     }
     (shown,) = shop(released={"tools": [released]}).tools("release")
     assert shown.openai() == released
+
+
+def test_a_released_tool_that_must_be_awaited_is_not_shown() -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in ("get_order", "set_status")]
+    source = SHOP.replace("def set_status", "async def set_status")
+    record = shop(source=source, released={"tools": tools})
+    assert names(record.tools("release")) == ["get_order"]
+    assert "set_status" not in names(record.tools("own"))
 
 
 def test_own_tools_do_not_depend_on_released_ones() -> None:

@@ -65,6 +65,19 @@ def test_a_sound_corpus_has_no_findings(runner: Runner) -> None:
             "error: shop.tools[0].function.name: no method 'get_ordr'; did you mean 'get_order'?",
             id="a-tool-that-is-no-method",
         ),
+        pytest.param(
+            shop(source="class Shop:\n    async def get_order(self): pass"),
+            "error: shop.source: tool 'get_order' is an async def, and calls are not awaited; write it as a plain def",
+            id="only-an-async-tool",
+        ),
+        pytest.param(
+            shop(
+                source=SHOP.replace("def set_status", "async def set_status"),
+                released={"tools": [{"function": {"name": "set_status"}}]},
+            ),
+            "error: shop.source: tool 'set_status' is an async def, and calls are not awaited; write it as a plain def",
+            id="an-async-tool-among-others-that-was-released",
+        ),
     ],
 )
 def test_a_broken_environment_is_found_and_its_scenarios_are_not_run(
