@@ -171,13 +171,13 @@ class _Probe:
 
 def episodes(stage: Stage, rng: random.Random, *, count: int, calls: int, tries: int) -> Iterator[Play]:
     """Episodes of legal calls at random."""
+    values = Values(stage.start)
     for _ in range(count):
         made: list[OracleCall] = []
         results = []
         try:
             instance = stage.open()
             try:
-                values = Values(stage.start)
                 for _ in range(tries * 4):
                     tool = rng.choice(stage.tools)
                     arguments = values.arguments(tool, rng)

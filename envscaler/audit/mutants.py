@@ -9,7 +9,6 @@ mutant.
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -94,7 +93,8 @@ def _calls(stage: Stage, oracle: Oracle, most: int) -> Iterator[Mutant]:
         played = stage.attempt([*calls[:index], *calls[index + 1 :]])
         if played is not None:
             yield Mutant("missing_call", f"without {told(call)}", played.final)
-    wrong = [(index, call) for index, old in enumerate(calls) for call in _wrong(stage, oracle, old)]
+    values = Values(stage.start)
+    wrong = [(index, call) for index, old in enumerate(calls) for call in _wrong(stage, values, old)]
     # Evenly over the list, if it is long: its head alone would say nothing of the last calls.
     step = max(1.0, len(wrong) / (most * 1.5))
     chosen = [wrong[int(place * step)] for place in range(int(len(wrong) / step))]
@@ -106,11 +106,10 @@ def _calls(stage: Stage, oracle: Oracle, most: int) -> Iterator[Mutant]:
             yield Mutant("wrong_argument", f"{told(call)} instead of {told(calls[index])}", played.final)
 
 
-def _wrong(stage: Stage, oracle: Oracle, call: OracleCall) -> Iterator[OracleCall]:
+def _wrong(stage: Stage, values: Values, call: OracleCall) -> Iterator[OracleCall]:
     """The call with one argument changed."""
     tool = next((tool for tool in stage.tools if tool.name == call.name), None)
     schemas = tool.parameters.get("properties", {}) if tool else {}
-    values = Values(stage.start)
     for name, value in call.arguments.items():
         if is_free_text(stage, value, schemas.get(name, {})):
             continue
@@ -171,6 +170,7 @@ class _Maker:
         self._stage, self._oracle = stage, oracle
         self._rows = collections(self._final)
         self._touched = {effect.path for effect in oracle.effects}
+        self._texts = set(texts(self._final))
 
     def forgotten(self, effect: Effect) -> Iterator[Mutant]:
         """All that was done to a record, undone."""
@@ -244,7 +244,7 @@ class _Maker:
         ]
         for key in [*sources[:1], *(key for key in list(rows)[:1] if key not in sources)]:
             if isinstance(key, str):
-                fresh = unused(key, set(texts(self._final)))
+                fresh = unused(key, self._texts)
                 row = (
                     {k: fresh if v == key else v for k, v in rows[key].items()}
                     if isinstance(rows[key], dict)
@@ -257,7 +257,7 @@ class _Maker:
                 )
 
     def _with(self, operator: str, what: str, *changes: tuple[Path, Any], target: str = "") -> Iterator[Mutant]:
-        root = copy.deepcopy(self._final)
+        root = tree(self._oracle.play.final)
         done = [put(root, path, value) for path, value in changes]
         if all(done):
             yield Mutant(operator, what, state(root), target)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from envscaler.audit.tree import (
     same,
     state,
     texts,
+    tree,
 )
 from envscaler.scenarios import OracleCall
 from harness.state import MISSING, State
@@ -116,7 +116,7 @@ def misled(oracle: Oracle, start: Any) -> State:
 
     A check that passes here is true by accident: it counts, or sees that something happened.
     """
-    root = copy.deepcopy(oracle.play.tree)
+    root = tree(oracle.play.final)
     rows = collections(root)
     touched = {effect.path for effect in oracle.effects}
     for effect in oracle.records:

@@ -35,7 +35,7 @@ class Play:
 
     @cached_property
     def tree(self) -> Any:
-        """The final state as a tree. Not to be changed."""
+        """The final state as a tree. Not to be changed: `tree(play.final)` is one that may be."""
         return tree(self.final)
 
     @property

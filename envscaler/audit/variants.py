@@ -5,7 +5,6 @@ Metamorphic relations, each with the reason why the state is as right as the ora
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +65,7 @@ def variants(stage: Stage, oracle: Oracle, calls: Sequence[OracleCall], swaps: i
     start = stage.start
     made.append(("key_order", "records and fields in the opposite order", _reversed(final), _reversed(start)))
     made += [("number_spelling", what, root, start) for what, root in _numbers(oracle)]
-    made += _bystanders(oracle, start)
+    made += _bystanders(stage, oracle)
     names = generated(stage, oracle)
     if names:
         what = ", ".join(f"{old} is called {new}" for old, new in names.items())
@@ -89,7 +88,7 @@ def _reversed(value: Any) -> Any:
 
 def _numbers(oracle: Oracle) -> Iterator[tuple[str, Any]]:
     """Numbers that the oracle brought about, 5 as 5.0 and 5.0 as 5: an agent writes either."""
-    root = copy.deepcopy(oracle.play.tree)
+    root = tree(oracle.play.final)
     changed = []
     for effect in oracle.records:
         for place, (_, after) in effect.changed.items():
@@ -101,20 +100,22 @@ def _numbers(oracle: Oracle) -> Iterator[tuple[str, Any]]:
         yield "; ".join(changed[:4]), root
 
 
-def _bystanders(oracle: Oracle, start: Any) -> Iterator[tuple[str, str, Any, Any]]:
+def _bystanders(stage: Stage, oracle: Oracle) -> Iterator[tuple[str, str, Any, Any]]:
     """A record that was there before and after, and that nothing in the task is about."""
+    start = collections(stage.start)
+    known = {str(key) for rows in start.values() for key in rows}
+    taken = {*texts(stage.start), *texts(oracle.play.tree)}
     touched = {effect.path for effect in oracle.effects}
     keys = {str(effect.path[1]) for effect in oracle.records}
-    for name, rows in collections(start).items():
+    for name, rows in start.items():
         for key, row in rows.items():
             if (name, key) in touched or not isinstance(key, str) or not isinstance(row, dict) or is_tag(row):
                 continue
             if keys & set(texts({k: v for k, v in row.items() if v != key})):
                 continue
-            known = {other for collection in collections(start).values() for other in collection}
-            fresh = unused(key, set(texts(start)) | set(texts(oracle.play.tree)))
-            stranger = _stranger(row, {str(k) for k in known}, key, fresh)
-            first, last = copy.deepcopy(start), copy.deepcopy(oracle.play.tree)
+            fresh = unused(key, taken)
+            stranger = _stranger(row, known, key, fresh)
+            first, last = tree(stage.initial), tree(oracle.play.final)
             if put(first, (name, fresh), stranger) and put(last, (name, fresh), stranger):
                 yield "bystander", f'{name}["{fresh}"] was there all the time', last, first
             break
@@ -166,7 +167,7 @@ def _lists(oracle: Oracle) -> Iterator[tuple[str, Any]]:
             places = [index for index, item in enumerate(value) if item not in old]
             if len(places) < 2 or any(_chronicle(value[index]) for index in places):
                 continue
-            root = copy.deepcopy(oracle.play.tree)
+            root = tree(oracle.play.final)
             turned = list(value)
             for index, other in zip(places, reversed(places), strict=True):
                 turned[index] = value[other]
