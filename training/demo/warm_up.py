@@ -51,7 +51,7 @@ def train(
     for step in range(1, MOST_STEPS + 1):
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1.0, step / WARM_UP)
-        ids, labels = _batch([_row(made, rng, chosen) for _ in range(BATCH)], made.pad_token_id)
+        ids, labels = _batch([row(made, rng, chosen) for _ in range(BATCH)], made.pad_token_id)
         output = model(input_ids=ids, attention_mask=(ids != made.pad_token_id).long(), labels=labels)
         output.loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -67,7 +67,7 @@ def train(
     return right
 
 
-def _row(made: PreTrainedTokenizerFast, rng: random.Random, chosen: list[Pair]) -> Row:
+def row(made: PreTrainedTokenizerFast, rng: random.Random, chosen: list[Pair]) -> Row:
     """A short chat whose answer stands in its prompt."""
     pair, kind = rng.choice(chosen), rng.random()
     user, cue, answer = task(pair), "name ", pair[0]

@@ -133,7 +133,7 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     card.fact("hardware", str(ready.hardware))
     card.fact("tasks", {"number": len(ready.samples), "digest": _digest(ready.samples)})
     card.fact("template", str(ready.facts))
-    card.fact("protocol", ready.protocol.record())
+    card.content["protocol"] = ready.protocol.record()
 
     from datasets import Dataset
 
