@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from benchmarks.benchmark import Benchmark, Column, Sample, Samples
 from benchmarks.scenario_prompts import AGENT_PREFIX, OPENER, Prompts, prompts
 from envscaler.environments import EnvironmentRecord, SynthesizedEnvironment, Tools
-from envscaler.scenarios import SETTINGS, Scenario, Setting, load
+from envscaler.scenarios import SETTINGS, Corpus, Scenario, Setting, load
 from envscaler.scenarios.judge import judge, run_checks
 from harness.case import Brief, Case, Turn
 from harness.environment import Environment, ToolSpec
@@ -95,7 +95,7 @@ def load_samples(
         raise SettingError(f"limit={limit}: must be a whole number, 1 or more")
     if unchecked not in get_args(Unchecked):
         raise SettingError(f"unchecked={unchecked}: unknown; one of play, refuse, skip")
-    runner = _runner(level, all(record.bundled for record in found.environments.values()))
+    runner = runner_at(level, found)
     texts = prompts(protocol.prompts)
     left_out: set[str] = set()
     played: list[tuple[Setting, Scenario]] = []
@@ -152,9 +152,15 @@ def _settings(setting: str) -> tuple[Setting, ...]:
     raise SettingError(f"setting={setting}: unknown; {near_miss(setting, [*SETTINGS, 'all'])}")
 
 
-def _runner(level: str, bundled: bool) -> Runner:
+def runner_at(level: str, corpus: Corpus) -> Runner:
+    """What runs the code of a corpus at a level; the same one for the same level.
+
+    Raises:
+        SettingError: If there is no such level, or the corpus may not run at it.
+        IsolationUnavailable: If this machine cannot isolate and nothing weaker is allowed.
+    """
     if level == "trusted":
-        if not bundled:
+        if not all(record.bundled for record in corpus.environments.values()):
             raise SettingError("level=trusted: only for the bundled corpus; other code runs at level=isolated")
         return TrustedRunner()
     if level not in ("isolated", "process"):

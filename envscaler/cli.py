@@ -56,7 +56,7 @@ def replay(benchmark: str, file: str, parameters: tuple[str, ...], compare: bool
     from benchmarks.replay import replay_file
 
     for line in replay_file(benchmark, file, door.parameters(parameters), compare=compare):
-        sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+        sys.stdout.write(json.dumps(line, ensure_ascii=True, allow_nan=False) + "\n")
 
 
 @main.command()
@@ -208,19 +208,20 @@ def corpus_show(record_id: str, source: str, code: bool) -> None:
 @corpus.command("validate")
 @click.argument("source", default="bundled")
 @click.option("--notes/--no-notes", default=False, help="Also print what is no error, such as checks true at start.")
-def corpus_validate(source: str, notes: bool) -> None:
-    """Check a corpus: files, tools, checks, oracle. Its code runs isolated. Exits with 2 if there is an error."""
+@click.option("--level", default="isolated", show_default=True, help="isolated, process, or trusted (bundled only).")
+def corpus_validate(source: str, notes: bool, level: str) -> None:
+    """Check a corpus: files, tools, checks, oracle. Its code runs at --level. Exits with 2 if there is an error."""
+    from benchmarks.scenarios import runner_at
     from envscaler.scenarios import load
     from envscaler.scenarios.validate import validate
-    from harness.isolation import IsolatedRunner
 
     found = load(source)
+    runner = runner_at(level, found)
     counts = dict.fromkeys(("error", "note"), 0)
-    with IsolatedRunner() as runner:
-        for finding in validate(found, runner):
-            counts[finding.severity] += 1
-            if finding.severity == "error" or notes:
-                click.echo(f"{finding.file}: {finding.severity}: {finding}")
+    for finding in validate(found, runner):
+        counts[finding.severity] += 1
+        if finding.severity == "error" or notes:
+            click.echo(f"{finding.file}: {finding.severity}: {finding}")
     size = f"{len(found.environments)} environments, {len(found.scenarios)} scenarios"
     click.echo(f"{source}: {size}; {counts['error']} errors, {counts['note']} notes")
     if counts["error"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +81,7 @@ class Recording:
     sample_id: str
     messages: list[Message]
     tag: dict[str, Any] = field(default_factory=dict)
-    """Keys of the record that are not ours, passed through to the output."""
+    """Keys of the record that are not ours, passed through to the output; NaN and infinity, no JSON, are None."""
     protocol: str = ""
     """Name of the protocol it was recorded under; empty if the record does not say."""
     where: str = ""
@@ -114,7 +115,7 @@ def _recording(line: bytes, file: str, where: str) -> Recording:
     for index, message in enumerate(messages):
         if not isinstance(message, dict) or message.get("role") not in ("system", "user", "assistant", "tool"):
             raise DataError(file, f"{where}: messages[{index}].role", "must be one of system, user, assistant, tool")
-    tag = {key: value for key, value in record.items() if key not in KNOWN_FIELDS}
+    tag = {key: _finite(value) for key, value in record.items() if key not in KNOWN_FIELDS}
     protocol = record.get("protocol")
     return Recording(sample_id, messages, tag, protocol if isinstance(protocol, str) else "", where)
 
@@ -132,4 +133,15 @@ def encoded(record: dict[str, Any]) -> bytes:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:
         # Halves of a character, as a model cut inside one may write them; escapes carry them.
-        return json.dumps(msgspec.to_builtins(record)).encode()
+        return json.dumps(_finite(msgspec.to_builtins(record)), allow_nan=False).encode()
+
+
+def _finite(value: Any) -> Any:
+    """A JSON value with None for NaN and infinity, which is what msgspec writes for them; changed in place."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            value[key] = _finite(inner)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            value[index] = _finite(inner)
+    return None if isinstance(value, float) and not math.isfinite(value) else value

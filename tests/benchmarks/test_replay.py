@@ -83,6 +83,14 @@ def test_lines_stand_in_input_order_with_the_other_keys_under_tag(replayed: Repl
     assert [line["score"] for line in found] == [0.0, 1.0, 0.0]
 
 
+def test_a_line_is_json_whatever_the_recording_had_for_numbers(tmp_path: Path, shops: str) -> None:
+    file = lines(tmp_path / "odd.jsonl", said(CANCEL, DONE, note=[float("nan"), {"most": float("inf")}, 1]))
+    assert "NaN" in file.read_text()
+    result = door("replay", "scenarios", file, shops)
+    line = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert line["tag"] == {"note": [None, {"most": None}, 1]}
+
+
 @pytest.mark.parametrize("form", ["plain", "gzipped", "stdin", "gzipped-stdin"])
 def test_a_file_is_read_plain_gzipped_or_from_standard_input(tmp_path: Path, shops: str, form: str) -> None:
     data = (json.dumps(said(CANCEL, DONE)) + "\n\n").encode()

@@ -15,7 +15,7 @@ from harness.isolation import IsolatedRunner
 from harness.program import Runner
 from harness.state import State
 from harness.trusted import TrustedRunner
-from tests.envscaler.playground import CANCELLED, SHOP, cancel, check, corpus, door, shop
+from tests.envscaler.playground import CANCELLED, SHOP, cancel, check, corpus, door, refused, shop
 
 
 @pytest.fixture(scope="module", params=["trusted", "isolated"])
@@ -232,6 +232,24 @@ def test_the_command_exits_with_0_for_a_sound_corpus(tmp_path: Path) -> None:
     write_unpacked(corpus(), tmp_path)
     result = door("corpus", "validate", tmp_path)
     assert (result.output, result.exit_code) == (f"{tmp_path}: 1 environments, 1 scenarios; 0 errors, 0 notes\n", 0)
+
+
+def test_the_level_is_as_asked_and_only_bundled_code_may_be_trusted(tmp_path: Path) -> None:
+    write_unpacked(corpus(), tmp_path)
+    result = door("corpus", "validate", tmp_path, "--level", "process")
+    assert (result.output, result.exit_code) == (f"{tmp_path}: 1 environments, 1 scenarios; 0 errors, 0 notes\n", 0)
+    sentence = "level=trusted: only for the bundled corpus; other code runs at level=isolated"
+    assert refused(door("corpus", "validate", tmp_path, "--level", "trusted")) == sentence
+    sentence = "level=trustd: unknown; one of isolated, process, trusted"
+    assert refused(door("corpus", "validate", tmp_path, "--level", "trustd")) == sentence
+
+
+def test_bundled_code_that_is_trusted_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = corpus(cancel(check("True")), environment=shop(bundled=True))
+    monkeypatch.setattr("envscaler.scenarios.load", lambda source: bundled)
+    monkeypatch.setattr(IsolatedRunner, "zygote", pytest.fail)
+    result = door("corpus", "validate", "--level", "trusted")
+    assert (result.output, result.exit_code) == ("bundled: 1 environments, 1 scenarios; 0 errors, 1 notes\n", 0)
 
 
 def test_a_finding_reads_as_place_and_problem() -> None:

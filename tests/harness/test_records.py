@@ -24,7 +24,7 @@ from harness.messages import Slip
 from harness.outcome import Ending, Outcome, Score, StopReason
 from harness.protocol import Protocol
 from harness.rollout import play
-from harness.trajectory import Recording, Trajectory, read_recordings, write_trajectories
+from harness.trajectory import Recording, Trajectory, encoded, read_recordings, write_trajectories
 from tests.harness.playground import PRESETS, both_presets, call, case, say, scripted, write
 
 # Trajectories
@@ -69,6 +69,18 @@ def test_a_recording_keeps_unknown_keys_as_its_tag(tmp_path: Path) -> None:
     assert list(read_recordings(path)) == [
         Recording("a", [], {"note": 1.5, "big": 2**70}, protocol="paper", where="line 1")
     ]
+
+
+def test_what_json_has_not_is_null_under_the_tag(tmp_path: Path) -> None:
+    odd = b'{"sample_id": "a", "messages": [], "note": {"a": [NaN, 1.5, {"b": -Infinity}]}, "big": 1e999, "n": NaN}'
+    (found,) = read_recordings(lines(tmp_path, odd))
+    assert found.tag == {"note": {"a": [None, 1.5, {"b": None}]}, "big": None, "n": None}
+
+
+@pytest.mark.parametrize("text", ["plain", "\ud800"])
+def test_a_written_line_has_null_for_what_json_has_not(text: str) -> None:
+    line = encoded({"text": text, "values": [float("nan"), {"inf": float("inf")}, 0.5]})
+    assert json.loads(line, parse_constant=pytest.fail) == {"text": text, "values": [None, {"inf": None}, 0.5]}
 
 
 def test_only_id_and_messages_are_required(tmp_path: Path) -> None:
