@@ -17,7 +17,7 @@ from envscaler.audit import legal, search
 from envscaler.audit.card import CheckCard, Flag, ScenarioCard, Survivor
 from envscaler.audit.mutants import COLLATERAL, Mutant, mutants
 from envscaler.audit.oracle import Oracle, misled, told
-from envscaler.audit.stage import Stage
+from envscaler.audit.stage import Play, Stage
 from envscaler.audit.thresholds import Effort, Thresholds
 from envscaler.audit.tree import effects, is_number, is_tag, state, tree
 from envscaler.audit.variants import Variant, variants
@@ -109,6 +109,10 @@ class _Audit:
         started = time.perf_counter()
         first = stage.verdicts(stage.initial)
         seconds = (time.perf_counter() - started) / len(first)
+        calls, origin = self._oracle()
+        whole = None if calls is None else stage.play(calls)
+        if whole is not None:
+            stage.share(whole)
         drawn = legal.episodes(
             stage, self.rng, count=effort.random_episodes, calls=effort.random_calls, tries=effort.tries_per_tool
         )
@@ -116,10 +120,9 @@ class _Audit:
         nothing = [letters[0] == PASSED for letters in heard]
         empty, *values = (round(_share(letters), 4) for letters in zip(*heard, strict=True))
         card = _changed(card, floor=reward(first), empty=empty, random=values)
-        calls, origin = self._oracle()
         deterministic = self._deterministic(calls)
-        if calls is not None:
-            card = self._with_oracle(card, calls, origin, first, nothing)
+        if whole is not None:
+            card = self._with_oracle(card, whole, origin, first, nothing)
         else:
             self._judge(first, first, None)
             self._dependence([stage.initial])
@@ -203,14 +206,13 @@ class _Audit:
     def _with_oracle(
         self,
         card: ScenarioCard,
-        calls: tuple[OracleCall, ...],
+        whole: Play,
         origin: str,
         first: Sequence[Verdict],
         nothing: Sequence[bool],
     ) -> ScenarioCard:
         stage = self.stage
-        whole = stage.play(calls)
-        stage.share(whole)
+        calls = whole.calls
         final = stage.verdicts(whole.final)
         results, states = stage.states(calls)
         steps = list(zip(calls, [stage.initial, *states], states, strict=False))
@@ -242,10 +244,19 @@ class _Audit:
             oracle.see(effects(oracle.play.tree, tree(step.final)))
         harmless = variants(stage, oracle, calls, self.effort.swaps)
         wrong = mutants(stage, oracle, extra, self.rng, self.effort.per_operator)
-        card = self._false_fails(card, harmless, passing)
-        card = self._kills(card, wrong, passing)
+        heard = stage.ask(
+            [
+                *((variant.initial, variant.final) for variant in harmless),
+                *(mutant.final for mutant in wrong),
+                misled(oracle, stage.start),
+                *(step.final for step in alone),
+            ]
+        )
+        ends = len(harmless), len(harmless) + len(wrong)
+        card = self._false_fails(card, harmless, [letters[: ends[0]] for letters in heard], passing)
+        card = self._kills(card, wrong, [letters[ends[0] : ends[1]] for letters in heard], passing)
         self._vacuous(first, nothing, final, len(wrong), card)
-        self._accidents(oracle, first, passing, alone)
+        self._accidents(alone, [letters[ends[1] :] for letters in heard], first, passing)
         return card
 
     def _legal(self, oracle: Oracle) -> list[legal.Step]:
@@ -265,8 +276,9 @@ class _Audit:
                 apart.append(step)
         return apart
 
-    def _false_fails(self, card: ScenarioCard, found: Sequence[Variant], passing: Sequence[bool]) -> ScenarioCard:
-        heard = self.stage.ask([(variant.initial, variant.final) for variant in found])
+    def _false_fails(
+        self, card: ScenarioCard, found: Sequence[Variant], heard: Sequence[str], passing: Sequence[bool]
+    ) -> ScenarioCard:
         count = 0
         for index, letters in enumerate(heard):
             for letter, variant in zip(letters, found, strict=True):
@@ -275,8 +287,9 @@ class _Audit:
                     self.flag(index, variant.relation, f"{_said(letter)} though only: {variant.what}")
         return _changed(card, relations=dict(Counter(variant.relation for variant in found)), false_fails=count)
 
-    def _kills(self, card: ScenarioCard, found: Sequence[Mutant], passing: Sequence[bool]) -> ScenarioCard:
-        heard = self.stage.ask([mutant.final for mutant in found])
+    def _kills(
+        self, card: ScenarioCard, found: Sequence[Mutant], heard: Sequence[str], passing: Sequence[bool]
+    ) -> ScenarioCard:
         made: Counter[str] = Counter(mutant.operator for mutant in found)
         killed: Counter[str] = Counter()
         kills: list[Counter[str]] = [Counter() for _ in passing]
@@ -318,9 +331,8 @@ class _Audit:
                 self.flag(index, "vacuous", f"passes at the start, after {count} wrong call lists and states{besides}")
 
     def _accidents(
-        self, oracle: Oracle, first: Sequence[Verdict], passing: Sequence[bool], alone: Sequence[legal.Step]
+        self, alone: Sequence[legal.Step], heard: Sequence[str], first: Sequence[Verdict], passing: Sequence[bool]
     ) -> None:
-        heard = self.stage.ask([misled(oracle, self.stage.start), *(step.final for step in alone)])
         told_of = ["as many changes, none of them what was asked", *(f"only {told(step.call)}" for step in alone)]
         for index, letters in enumerate(heard):
             if passing[index] and not first[index].passed and PASSED in letters:
