@@ -687,7 +687,7 @@ class BankBranch:
         owner = self._owner(account)
         most = SEGMENT_RULES[owner["segment"]]["overdraft"]
         if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= most or limit % 100:
-            return self._fail(f"limit must be a multiple of 100 from 0 to {most} for {owner['segment']} customers.")
+            return self._fail(f"limit must be a whole multiple of 100 from 0 to {most} for {owner['segment']} customers.")
         if limit == account["overdraft_limit"]:
             return self._fail(f"The overdraft of account {account_id} is already {limit}.")
         if limit < -account["balance"]:
