@@ -10,6 +10,7 @@ from harness.errors import SettingError
 from training.config import Lora, Model
 
 if TYPE_CHECKING:
+    from accelerate import PartialState
     from peft import LoraConfig
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -32,11 +33,18 @@ class Hardware:
 def hardware() -> Hardware:
     """What this machine offers."""
     import torch
-    from accelerate import PartialState
 
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    devices = PartialState(cpu=gpus == 0).num_processes
-    return Hardware(devices, gpus, torch.cuda.get_device_name(0) if gpus else "")
+    return Hardware(processes().num_processes, gpus, torch.cuda.get_device_name(0) if gpus else "")
+
+
+def processes() -> PartialState:
+    """The processes of this run, as the trainer will see them."""
+    import torch
+    from accelerate import PartialState
+
+    # Whoever asks first decides for all: without this a CPU run on several processes takes itself for one.
+    return PartialState(cpu=not torch.cuda.is_available())
 
 
 def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:

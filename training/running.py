@@ -22,9 +22,9 @@ def first_process() -> bool:
 
     Waits for all of them: none writes into the output before every one has looked into it.
     """
-    from accelerate import PartialState
+    from training.model import processes
 
-    state = PartialState()
+    state = processes()
     state.wait_for_everyone()
     return bool(state.is_main_process)
 
