@@ -7,8 +7,9 @@ A leaf is a value inside a record that is not divided further. Trees are the tag
 from __future__ import annotations
 
 import copy
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,11 @@ from harness.state import MISSING, State
 Path = tuple[str | int, ...]
 """Keys and indices from the root of a state."""
 
+ORDERED = ("waitlist", "queue", "history", "log", "rank", "order", "step", "sequence", "route", "stop", "priorit")
+"""Lists whose name holds one of these keep their order: it is what they are for."""
+QUEUES = ("waitlist", "queue")
+"""Of the new records of a collection whose name holds one of these it matters which was first. A list of plain values
+that is named so is no setting."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
@@ -46,6 +52,16 @@ def is_time(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is an integer or a float, and no bool."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_chronicle(items: Iterable[Any]) -> bool:
+    """Whether an element carries a time: then its list is a record of what came when."""
+    return any(isinstance(item, dict) and any(is_time(value) for value in item.values()) for item in items)
+
+
+def named(name: str, words: Iterable[str]) -> bool:
+    """Whether a name holds one of some words."""
+    return any(word in name.lower() for word in words)
 
 
 def collections(root: Mapping[str, Any]) -> dict[str, dict[str | int, Any]]:
@@ -179,32 +195,53 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def normal(root: Any, initial: Any) -> bytes:
-    """What a state says beside its settings, whatever its new records are called and its lists are ordered by."""
+    """What a state says beside its settings, whatever its new records are called and its lists are ordered by.
+
+    What is there for an order keeps it: lists in `ORDERED`, lists whose elements carry a time, new records in `QUEUES`.
+    """
     known = collections(initial)
-    found = collections(root)
-    fresh = frozenset(
-        key for name, rows in found.items() for key in rows if isinstance(key, str) and key not in known.get(name, {})
-    )
+    found = {
+        name: {key: msgspec.json.encode(row) for key, row in rows.items()} for name, rows in collections(root).items()
+    }
+    fresh = [(name, key) for name, rows in found.items() for key in rows if key not in known.get(name, {})]
+    names = {key: "<new>" for _, key in fresh if isinstance(key, str)}
+    if len(names) > 1:
+        # Each is called by what it says itself, so that a list or a reference tells which of them is meant.
+        said = dict.fromkeys(names, b"")
+        for name, key in fresh:
+            if isinstance(key, str):
+                said[key] += _normal_row(name, found[name][key], _held(found[name][key], names))
+        names = {key: f"<new {hashlib.blake2b(row, digest_size=8).hexdigest()}>" for key, row in said.items()}
     told: dict[str, Any] = {}
     for name, rows in found.items():
-        says = {key: _normal_row(msgspec.json.encode(row), fresh) for key, row in rows.items()}
-        old = {str(key): msgspec.Raw(row) for key, row in says.items() if key not in fresh}
-        new = sorted(row for key, row in says.items() if key in fresh)
-        told[name] = [old, [row.decode() for row in new]]
+        says = {key: _normal_row(name, row, _held(row, names)) for key, row in rows.items()}
+        old = {str(key): msgspec.Raw(row) for key, row in says.items() if key not in names}
+        new = [row.decode() for key, row in says.items() if key in names]
+        told[name] = [old, new if named(name, QUEUES) else sorted(new)]
+    for name, value in root.items():
+        if name not in found and isinstance(value, list) and named(name, QUEUES):
+            row = msgspec.json.encode(value)
+            told[name] = msgspec.Raw(_normal_row(name, row, _held(row, names)))
     return _encoded(told)
 
 
+def _held(row: bytes, names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The names that a record may hold: mostly none, so that its normal form is the same in all states."""
+    return tuple(pair for pair in names.items() if msgspec.json.encode(pair[0])[1:-1] in row)
+
+
 @lru_cache(maxsize=1 << 14)
-def _normal_row(row: bytes, fresh: frozenset[str]) -> bytes:
+def _normal_row(collection: str, row: bytes, names: tuple[tuple[str, str], ...]) -> bytes:
     """One record in normal form. Kept, since the states of an audit have nearly all of their records in common."""
-    return _encoded(_sorted(renamed(msgspec.json.decode(row), dict.fromkeys(fresh, "<new>"))))
+    return _encoded(_sorted(renamed(msgspec.json.decode(row), dict(names)), collection))
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: Any, name: str) -> Any:
     if isinstance(value, dict):
-        return {key: _sorted(inner) for key, inner in value.items()}
+        return {key: _sorted(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
-        return sorted((_sorted(inner) for inner in value), key=_encoded)
+        items = [_sorted(inner, name) for inner in value]
+        return items if named(name, ORDERED) or is_chronicle(items) else sorted(items, key=_encoded)
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53 else value
 
 

@@ -12,13 +12,16 @@ from typing import Any
 from envscaler.audit.oracle import Oracle, is_free_text, told, unused
 from envscaler.audit.stage import Stage
 from envscaler.audit.tree import (
+    ORDERED,
     Effect,
     collections,
     get,
+    is_chronicle,
     is_number,
     is_tag,
     is_time,
     leaves,
+    named,
     normal,
     put,
     renamed,
@@ -40,8 +43,6 @@ RELATIONS = (
     "read_order",
     "write_order",
 )
-ORDERED = ("waitlist", "queue", "history", "log", "rank", "order", "step", "sequence", "route", "stop", "priorit")
-"""Lists whose name holds one of these keep their order: it is what they are for."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _lists(oracle: Oracle) -> Iterator[tuple[str, Any]]:
             before = get(effect.before, path) if effect.before is not MISSING else MISSING
             old = before if isinstance(before, list) else []
             places = [index for index, item in enumerate(value) if item not in old]
-            if len(places) < 2 or any(_chronicle(value[index]) for index in places):
+            if len(places) < 2 or is_chronicle(value[index] for index in places):
                 continue
             root = tree(oracle.play.final)
             turned = list(value)
@@ -180,16 +181,12 @@ def _list_leaves(effect: Effect) -> Iterator[tuple[tuple[str | int, ...], list[A
     for place, _ in leaves(effect.after):
         for end in range(len(place) + 1):
             value = get(effect.after, place[:end])
-            name = next((str(key) for key in reversed((*effect.path, *place[:end])) if isinstance(key, str)), "")
+            # A record that is a list itself is named by its collection.
+            name = next(str(key) for key in reversed((effect.path[0], *place[:end])) if isinstance(key, str))
             if isinstance(value, list) and place[:end] not in seen:
                 seen.add(place[:end])
-                if not any(word in name.lower() for word in ORDERED):
+                if not named(name, ORDERED):
                     yield place[:end], value
-
-
-def _chronicle(item: Any) -> bool:
-    """Whether an element carries a time: then its list is a record of what came when."""
-    return isinstance(item, dict) and any(is_time(value) for value in item.values())
 
 
 def _reads(stage: Stage, oracle: Oracle, calls: Sequence[OracleCall]) -> Iterator[Variant]:
