@@ -28,7 +28,7 @@ from training.demo.trajectories import recorded
 from training.demo.warm_up import write_base
 from training.scoring import curve_points
 
-TRAINING_TASKS, HELD_OUT_TASKS = 1200, 40
+TRAINING_TASKS, HELD_OUT_TASKS = 1200, 32
 UNFINISHED = 0.35
 """Share of the recorded episodes that stop before the job is done."""
 RUNS = 3
