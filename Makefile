@@ -12,7 +12,13 @@ LOGS ?= logs/$(shell date +%Y-%m-%d-%H%M%S)
 MODEL ?= reference/oracle,reference/random,reference/noop
 USER_MODEL ?= reference/scripted_user
 SETTING ?= all
-LIMIT ?= 48
+LIMIT ?= 32
+# The small checkpoints that ship are played as well, unless a model is named.
+ifeq ($(origin MODEL),file)
+DEMO_CHECKPOINTS := training/demo/checkpoints
+CHECKPOINTS := checkpoint/$(DEMO_CHECKPOINTS)/base,checkpoint/$(DEMO_CHECKPOINTS)/sft,checkpoint/$(DEMO_CHECKPOINTS)/rl
+endif
+INSPECT = INSPECT_DISPLAY=$${INSPECT_DISPLAY:-plain} $(BIN)/inspect
 DEMO ?= logs/train-demo
 export OMP_NUM_THREADS ?= 1
 
@@ -22,6 +28,11 @@ $(BIN)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(BIN)/.serve: $(BIN)/.core
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[serve]'
 	touch $@
 
 $(BIN)/.dev: $(BIN)/.core
@@ -34,9 +45,14 @@ $(BIN)/.train: $(BIN)/.core
 	$(BIN)/python -m pip install --quiet --editable '.[train,serve]'
 	touch $@
 
-eval: $(BIN)/.core
-	INSPECT_DISPLAY=$${INSPECT_DISPLAY:-plain} $(BIN)/inspect eval envscaler/scenarios -T setting=$(SETTING) -T limit=$(LIMIT) \
+# Checkpoints in folders are served here, which other models do without.
+eval: $(BIN)/$(if $(CHECKPOINTS)$(findstring checkpoint/,$(MODEL)),.serve,.core)
+	$(INSPECT) eval envscaler/scenarios -T setting=$(SETTING) -T limit=$(LIMIT) \
 		--model $(MODEL) --model-role user=$(USER_MODEL) --no-log-realtime --log-dir $(LOGS)
+ifneq ($(CHECKPOINTS),)
+	$(INSPECT) eval envscaler/scenarios -T corpus=training/demo/held_out -T limit=8 \
+		--model $(CHECKPOINTS) --max-tokens 48 --no-log-realtime --log-dir $(LOGS)
+endif
 	$(BIN)/envscaler results $(LOGS)
 
 data: $(BIN)/.core

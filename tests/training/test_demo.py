@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from envscaler.scenarios import write_records
 from harness.outcome import StopReason
 from harness.reference import oracle
 from harness.rollout import play
 from tests.training import tiny
 from training.config import Model
-from training.demo.run import CHECKPOINTS, HELD_OUT_TASKS, STAGES, TRAINING_TASKS, whole
+from training.demo.run import CHECKPOINTS, HELD_OUT, HELD_OUT_TASKS, STAGES, TRAINING_TASKS, whole
 from training.demo.tasks import NAMES, PRICES, corpus, pairs
 from training.demo.trajectories import recorded
 from training.demo.warm_up import row
@@ -42,6 +43,12 @@ def test_tasks_are_the_same_every_time_and_their_oracle_solves_them(tasks: Path)
         assert outcome is not None
         assert outcome.score is not None
         assert outcome.score.value == 1.0
+
+
+def test_the_held_out_tasks_that_ship_are_those_that_are_generated(tmp_path: Path) -> None:
+    write_records(corpus(pairs()[1][:HELD_OUT_TASKS], "held_out"), tmp_path, "packed")
+    for made in tmp_path.iterdir():
+        assert (HELD_OUT / made.name).read_bytes() == made.read_bytes()
 
 
 def test_part_of_the_recorded_episodes_stops_early(tasks: Path) -> None:

@@ -37,6 +37,8 @@ LONGEST_REPLY = 48
 STAGES = ("base", "sft", "rl")
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 """The three checkpoints of a run, as they ship."""
+HELD_OUT = Path(__file__).parent / "held_out"
+"""The tasks they are scored on, as they ship."""
 
 Say = Callable[[str], None]
 
