@@ -46,6 +46,10 @@ STATUS: dict[type[Exception], int] = {
 }
 
 
+Name = Annotated[str, Field(max_length=1000)]
+"""An id; an unknown one is compared with all that are known, which takes time by its length."""
+
+
 class _Body(BaseModel):
     """A request. Unknown keys are refused: a misspelt one would be ignored in silence."""
 
@@ -55,7 +59,7 @@ class _Body(BaseModel):
 class Reset(_Body):
     """Start an episode of a sample."""
 
-    sample_id: str
+    sample_id: Name
     run: Annotated[int, Field(ge=1)] = 1
     model: str = ""
 
@@ -63,7 +67,7 @@ class Reset(_Body):
 class Step(_Body):
     """One move: the agent's message or its raw text (Hermes form), or the user model's raw text."""
 
-    episode_id: str
+    episode_id: Name
     message: dict[str, Any] | None = None
     text: str | None = None
     finish_reason: Literal["length"] | None = None
@@ -82,14 +86,14 @@ class Step(_Body):
 class Score(_Body):
     """Ask for the outcome; ends an episode that is not over."""
 
-    episode_id: str
+    episode_id: Name
     stop_reason: Literal["recording_ended", "context_full"] = "recording_ended"
 
 
 class Close(_Body):
     """Free an episode."""
 
-    episode_id: str
+    episode_id: Name
 
 
 def application(sessions: Sessions, *, hosts: list[str], token: str | None, user: UserModel | None) -> FastAPI:

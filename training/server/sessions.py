@@ -10,7 +10,8 @@ import secrets
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -182,7 +183,7 @@ class Sessions:
         Raises:
             OutOfTurn: If the turn was answered meanwhile.
         """
-        with session.lock:
+        with self._held(session):
             if session.need is not turn:
                 raise OutOfTurn(f"episode '{session.id}': the user turn was answered meanwhile")
             self._settle(session, session.episode.user(text))
@@ -196,7 +197,7 @@ class Sessions:
             reason: Why it ends, where it is not over: `CONTEXT_FULL` for an engine's own token limit, which the
                 protocol judges as it judges its own limits.
         """
-        with session.lock:
+        with self._held(session):
             if not isinstance(session.need, Finished):
                 episode = session.episode
                 self._settle(session, episode.finish(reason))
@@ -229,13 +230,26 @@ class Sessions:
         for session in list(self._sessions.values()):
             self.close(session, "was closed with the server")
 
+    @contextmanager
+    def _held(self, session: Session) -> Iterator[None]:
+        """The session's turn to move.
+
+        Raises:
+            UnknownEpisode: If it was closed while it was waited for: a move in a freed environment would be a fault.
+        """
+        with session.lock:
+            with self._lock:
+                if session.id not in self._sessions:
+                    raise UnknownEpisode(session.id, self._gone.get(session.id))
+            yield
+
     def _forget(self, episode_id: str, fate: str) -> None:
         self._gone[episode_id] = fate
         while len(self._gone) > GONE_REMEMBERED:
             self._gone.popitem(last=False)
 
     def _move(self, session: Session, number: int | None, move: Callable[[Episode], Need]) -> dict[str, Any]:
-        with session.lock:
+        with self._held(session):
             if number is not None and number == session.moves and session.moves:
                 self.counts["repeated"] += 1
                 return session.answer

@@ -95,6 +95,7 @@ def test_half_characters_of_a_model_come_back(url: str) -> None:
     ("path", "body", "status", "sentence"),
     [
         ("/reset", {"sample_id": "shelf-task_9"}, 404, "no sample 'shelf-task_9'; did you mean 'shelf-task_"),
+        ("/reset", {"sample_id": "x" * 1001}, 422, "sample_id: String should have at most 1000 characters"),
         ("/reset", {"sample": "shelf-task_1"}, 422, "sample_id: Field required"),
         ("/reset", {"sample_id": "shelf-task_1", "level": "trusted"}, 422, "level: Extra inputs are not permitted"),
         ("/reset", b"{", 422, "JSON decode error"),
@@ -119,6 +120,15 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(url: str) -> None
     connection.endheaders()
     response = connection.getresponse()
     assert (response.status, json.load(response)) == (413, {"error": "the body is larger than 4194304 bytes"})
+    connection.close()
+
+
+def test_a_body_in_chunks_is_refused_whatever_length_is_told_beside_it(url: str) -> None:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    headers = {"Content-Type": "application/json", "Content-Length": "2", "Transfer-Encoding": "chunked"}
+    connection.request("POST", "/reset", iter([b'{"sample_id": ', b'"shelf-task_1"}']), headers, encode_chunked=True)
+    response = connection.getresponse()
+    assert (response.status, json.load(response)) == (411, {"error": "the length of the body must be told"})
     connection.close()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from benchmarks.registry import loaded
 from harness.errors import EnvironmentFault, EpisodeMisuse
 from harness.messages import assistant
-from harness.outcome import StopReason
+from harness.outcome import Ending, StopReason
 from tests import small_corpus
 from training.config import Rollouts
 from training.rl.rollouts import rules
@@ -192,6 +194,26 @@ def test_conversations_leave_user_turns_to_the_client(corpus: str, clock: Clock)
     assert told["needs"] == "user"
     told = sessions.user(session, "# Thought:\nGood.\n# Reply:\n###STOP###", 4)
     assert (told["done"], told["reward"]) == (True, 1.0)
+
+
+def test_a_move_that_waits_while_its_episode_is_closed_is_told_so_and_is_no_fault(sessions: Sessions) -> None:
+    session, _ = sessions.open("shelf-task_1")
+    waiting: tuple[Callable[[], Any], ...] = (
+        lambda: sessions.agent(session, call("count", name="jam")),
+        lambda: sessions.score(session),
+    )
+    with ThreadPoolExecutor() as pool:
+        with session.lock:
+            moves = [pool.submit(move) for move in waiting]
+            closing = pool.submit(sessions.close, session)
+            while sessions.kept:
+                time.sleep(0.001)
+        closing.result()
+        for move in moves:
+            with pytest.raises(UnknownEpisode, match="was closed") as error:
+                move.result()
+            assert error.value.gone
+    assert sessions.counts[Ending.ENVIRONMENT_FAULT.value] == 0
 
 
 def test_what_is_closed_frees_its_environment(corpus: str, clock: Clock) -> None:
