@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.benchmark import Sample
 from harness.errors import SettingError
@@ -49,20 +51,21 @@ def prompt(sample: Sample) -> list[Message]:
 
 
 def serve_command(config: RlConfig, url_port: int) -> str:
-    """The command that starts the environment server an export talks to."""
+    """The command that starts the environment server an export talks to, as a shell reads it."""
     tasks, rollouts = config.tasks, config.rollouts
-    words = ["envscaler serve", f"--port {url_port}", f"--protocol {tasks.protocol}"]
-    words += [f"--prompts {tasks.prompts}", f"-T setting={tasks.setting}", f"-T level={tasks.level}"]
+    words = ["envscaler", "serve", "--port", str(url_port), "--protocol", tasks.protocol, "--prompts", tasks.prompts]
+    words += ["-T", f"setting={tasks.setting}", "-T", f"level={tasks.level}"]
     if tasks.environments:
-        words.append(f"-T environments={tasks.environments}")
+        words += ["-T", f"environments={tasks.environments}"]
     if tasks.corpus != "bundled":
-        words.append(f"-T corpus={tasks.corpus}")
-    words += [f"--max-steps {rollouts.max_steps}", f"--truncated {_graded(config)}"]
-    words += [f"--max-episodes {max(1024, 2 * config.batch)}", "--idle-seconds 3600"]
+        # The script runs in its own folder, not in the one that the path was given in.
+        words += ["-T", f"corpus={Path(tasks.corpus).absolute()}"]
+    words += ["--max-steps", str(rollouts.max_steps), "--truncated", _graded(config)]
+    words += ["--max-episodes", str(max(1024, 2 * config.batch)), "--idle-seconds", "3600"]
     if tasks.setting == "conversation":
         name = "reference/scripted_user" if rollouts.user == "scripted" else rollouts.user
-        words.append(f"--user {name or 'MODEL'}")
-    return " ".join(words)
+        words += ["--user", name or "MODEL"]
+    return shlex.join(words)
 
 
 def _graded(config: RlConfig) -> str:

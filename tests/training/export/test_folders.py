@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ from click.testing import CliRunner
 from envscaler.cli import main
 from harness.errors import SettingError
 from harness.messages import assistant, system, tool, user
+from tests.small_corpus import write
 from training.config import Kl, Model, Objective, RlConfig, Rollouts, SftConfig, SftData, Tasks
+from training.export import folder as folders
 from training.export import llamafactory, roll, verl
 from training.export.tasks import split
 from training.presets import PAPER_RL, PAPER_SFT, RELEASED_RL
@@ -319,6 +323,24 @@ def test_conversations_name_who_plays_the_user(shelf: Path, tmp_path: Path) -> N
     )
     verl.export(config, split(config, 1), tmp_path / "out")
     assert "--user reference/scripted_user" in (tmp_path / "out" / "serve.sh").read_text()
+
+
+def test_a_corpus_of_any_name_is_found_from_the_folder_of_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = 'my corpus $(touch made) "it\'s"'
+    write(tmp_path / name, scenarios=2)
+    config = RlConfig(model=Model(path="m"), tasks=Tasks(corpus=name))
+    verl.export(config, split(config, 1), tmp_path / "out")
+    (tmp_path / "bin").mkdir()
+    folders.script(tmp_path / "bin" / "envscaler", 'printf "%s\\n" "$@"')
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [tmp_path / "out" / "serve.sh"], env={"PATH": path}, capture_output=True, text=True, check=True
+    )
+    assert f"corpus={tmp_path / name}" in done.stdout.splitlines()
+    assert not (tmp_path / "out" / "made").exists()
 
 
 def test_the_command_writes_a_folder_and_tells_what_is_in_it(shelf: Path, tmp_path: Path) -> None:
