@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from envscaler.commands.door import BadInput
+from envscaler.commands.door import BadInput, Number
 
 if TYPE_CHECKING:
     from envscaler.audit.card import ScenarioCard
@@ -31,7 +31,7 @@ FORMATS = ("terminal", "markdown", "json", "html")
 @click.option("--level", default="isolated", show_default=True, help="isolated, process, or trusted (bundled only).")
 @click.option("--search", type=click.IntRange(0), default=0, show_default=True, help="Calls to look for an oracle.")
 @click.option("--imported", is_flag=True, help="A corpus without oracles: report, and ask only for determinism.")
-@click.option("--kill", type=click.FloatRange(0, 1), help="Least share of mutants noticed.  [default: 0.9]")
+@click.option("--kill", type=Number(0, 1), help="Least share of mutants noticed.  [default: 0.9]")
 @click.option("--fix", type=click.Path(path_type=Path), help="Write proposed repairs into this new file (JSON).")
 @click.option("--write", is_flag=True, help="Write the figures into the corpus: audit of scenarios, quality.")
 def audit(

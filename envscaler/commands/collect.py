@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from envscaler import __version__
-from envscaler.commands.door import BadInput, command_line, parameters
+from envscaler.commands.door import BadInput, Number, command_line, parameters
 
 if TYPE_CHECKING:
     from training.collection import Card, Filters
@@ -34,7 +34,7 @@ SETTINGS = {"non_conversation": "non_conversation", "conversation": "conversatio
 @click.option("--max-connections", type=click.IntRange(1), help="Requests at once to the model.")
 @click.option("--max-samples", type=click.IntRange(1), help="Episodes at once.")
 @click.option("--retry-on-error", type=click.IntRange(0), help="Times that a failed episode is played again at once.")
-@click.option("--reward", type=float, default=1.0, show_default=True, help="Least reward.")
+@click.option("--reward", type=Number(0, 1), default=1.0, show_default=True, help="Least reward.")
 @click.option("--steps", default="3-29", show_default=True, help="Steps of a Non-Conversation episode.")
 @click.option("--turns", default="5-39", show_default=True, help="Steps of a Conversation episode.")
 @click.option("--without", multiple=True, metavar="NAMES", help="Filters to leave out, with commas.")
@@ -57,6 +57,8 @@ def collect(
     Writes trajectories.jsonl (kept), dropped.jsonl (reasons) and the card into the folder. Started again with the same
     options, only what is missing is played. Exits with 1 if the playing was not completed, with 2 for bad input.
     """
+    from harness.messages import without_surrogates
+
     filters = _filters(reward, steps, turns, without)
     if bool(model) == bool(places):
         raise BadInput("give either --model, to play scenarios, or --from, to read trajectories")
@@ -70,7 +72,8 @@ def collect(
         card = _collected(places, folder, filters)
     except OSError as error:
         raise BadInput(f"{error.filename or folder}: cannot be written: {error.strerror or error}") from error
-    click.echo(card.text("terminal"))
+    # A terminal takes no halves of characters, which ids and reasons may hold.
+    click.echo(without_surrogates(card.text("terminal")))
     raise SystemExit(0 if done else 1)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from envscaler.commands.door import Number
+
 if TYPE_CHECKING:
     from envscaler.corpus_report import Figure, Overlap, Overlaps, StatePair, StateSummary
     from envscaler.scenarios import Corpus
@@ -67,8 +69,8 @@ def _played(places: Sequence[Path]) -> list[Figure]:
     metavar="NAMES",
     help="Published benchmarks whose task texts are looked for; empty for none.",
 )
-@click.option("--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True)
-@click.option("--states", type=click.FloatRange(0, 1), default=0.8, show_default=True, help="Threshold of states.")
+@click.option("--threshold", type=Number(0, 1, min_open=True), default=0.5, show_default=True)
+@click.option("--states", type=Number(0, 1), default=0.8, show_default=True, help="Threshold of states.")
 @click.option("--words", type=click.IntRange(1), default=5, show_default=True, help="Words of an n-gram.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="terminal", show_default=True)
 def duplicates(source: str, against: str, threshold: float, states: float, words: int, form: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 from typing import Any
@@ -30,6 +31,16 @@ class Door(click.Group):
             return super().invoke(ctx)
         except (EnvScalerError, LogError) as error:
             raise BadInput(str(error)) from error
+
+
+class Number(click.FloatRange):
+    """A number in a range. NaN, which compares as in none and as outside of none, is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
 
 
 def command_line() -> str:

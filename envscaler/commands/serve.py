@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from envscaler.commands import door
-from envscaler.commands.door import BadInput
+from envscaler.commands.door import BadInput, Number
 
 TOKEN_VARIABLE = "ENVSCALER_TOKEN"
 
@@ -31,7 +31,7 @@ TOKEN_VARIABLE = "ENVSCALER_TOKEN"
     help="What an episode at a limit is worth.",
 )
 @click.option("--max-episodes", default=1024, show_default=True, type=click.IntRange(1), help="Live ones at once.")
-@click.option("--idle-seconds", default=900.0, show_default=True, type=click.FloatRange(1), help="Then one is closed.")
+@click.option("--idle-seconds", default=900.0, show_default=True, type=Number(1), help="Then one is closed.")
 def serve(
     benchmark: str,
     pairs: tuple[str, ...],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from envscaler.commands import door
-from envscaler.commands.door import BadInput
+from envscaler.commands.door import BadInput, Number
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -50,13 +51,13 @@ _MODELS = _options(
     click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1), help="Calls in flight."),
     click.option("--tries", default=3, show_default=True, type=click.IntRange(1), help="Answers asked for a question."),
     click.option("--budget-calls", type=click.IntRange(0), help="Stop after so many calls, earlier runs included."),
-    click.option("--budget-usd", type=click.FloatRange(0), help="Stop once so much is spent."),
+    click.option("--budget-usd", type=Number(0), help="Stop once so much is spent."),
     click.option("--structured/--no-structured", default=True, help="Send JSON schemas where a model takes them."),
 )
 _INSPECTION = _options(
     click.option("--rounds", default=100, show_default=True, type=click.IntRange(1), help="Calls an environment."),
     click.option("--least-per-tool", default=2, show_default=True, type=click.IntRange(0)),
-    click.option("--threshold", default=0.85, show_default=True, type=click.FloatRange(0, 1), help="Least pass rate."),
+    click.option("--threshold", default=0.85, show_default=True, type=Number(0, 1), help="Least pass rate."),
     click.option(
         "--counting",
         type=click.Choice(["strict", "release"]),
@@ -179,7 +180,7 @@ def _reports(folder: Path) -> ModuleType:
 @click.option("--most-rows", default=8, show_default=True, type=click.IntRange(1), help="Rows of a table.")
 @click.option("--least-writes", default=2, show_default=True, type=click.IntRange(1), help="Changes a task takes.")
 @click.option("--most-checks", default=12, show_default=True, type=click.IntRange(1), help="Checks of a scenario.")
-@click.option("--kill", default=0.9, show_default=True, type=click.FloatRange(0, 1), help="Mutants noticed, at least.")
+@click.option("--kill", default=0.9, show_default=True, type=Number(0, 1), help="Mutants noticed, at least.")
 @click.option("--revisions", default=3, show_default=True, type=click.IntRange(0), help="Repairs of each part.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one for each core")
 @_MODELS
@@ -266,7 +267,7 @@ def _prices(options: tuple[str, ...]) -> dict[str, tuple[float, float]]:
             per_in, per_out = (float(figure) for figure in figures.split(","))
         except ValueError:
             raise BadInput(f"--price {option}: must be MODEL=IN,OUT, in USD per million tokens") from None
-        if not model:
+        if not model or not (0 <= per_in < math.inf and 0 <= per_out < math.inf):
             raise BadInput(f"--price {option}: must be MODEL=IN,OUT, in USD per million tokens")
         prices[model] = (per_in, per_out)
     return prices

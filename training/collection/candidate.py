@@ -94,8 +94,8 @@ def candidate(record: Any, file: str, where: str) -> Candidate:
         raise wrong("outcome", "must be an object")
     score = (outcome or {}).get("score")
     value = score.get("value") if isinstance(score, dict) else None
-    if score is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
-        raise wrong("outcome.score.value", "must be a number")
+    if score is not None and (not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1):
+        raise wrong("outcome.score.value", "must be a number from 0 to 1")
     setting = record.get("setting", setting_of(record))
     if setting not in SETTINGS:
         raise wrong("setting", f"must be one of {', '.join(SETTINGS)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,16 +83,21 @@ def _mistakes(candidate: Candidate) -> Iterator[str]:
             unknown = [call.name for call in reply.calls if names and call.name not in names]
             yield from (f"messages[{index}]: unknown_tools ({name})" for name in unknown)
             waiting = {call.id for call in reply.calls}
-        elif message["role"] == "tool" and message.get("tool_call_id") not in waiting:
+        elif message["role"] == "tool" and _text(message.get("tool_call_id")) not in waiting:
             yield f"messages[{index}]: answers no call of the message before it"
         elif message["role"] == "user" and not content_text(message.get("content")).strip():
             yield f"messages[{index}]: the user says nothing"
         before = message
 
 
-def _name(tool: Any) -> Any:
+def _name(tool: Any) -> str | None:
     function = tool.get("function") if isinstance(tool, dict) else None
-    return function.get("name") if isinstance(function, dict) else None
+    return _text(function.get("name")) if isinstance(function, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    """A name, or None for what is none: records come from anywhere."""
+    return value if isinstance(value, str) else None
 
 
 def _ending(candidate: Candidate, _: Filters) -> str | None:
@@ -124,7 +128,7 @@ def _length(candidate: Candidate, filters: Filters) -> str | None:
 
 def _reward(candidate: Candidate, filters: Filters) -> str | None:
     reward = candidate.reward
-    if reward is None or (math.isfinite(reward) and reward >= filters.reward):
+    if reward is None or reward >= filters.reward:
         return None
     return f"{reward:g}, below {filters.reward:g}"
 

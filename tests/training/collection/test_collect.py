@@ -161,6 +161,20 @@ def test_what_cannot_be_done_is_told_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_threshold_is_a_number_that_a_reward_can_have(tmp_path: Path) -> None:
+    for reward in ("nan", "1.5", "-inf"):
+        result = door("collect", "--from", "x", "--to", tmp_path / "out", "--reward", reward)
+        assert (result.exit_code, f"{reward} is not in the range 0<=x<=1" in result.output) == (2, True)
+
+
+def test_halves_of_characters_are_told_as_escapes(tmp_path: Path) -> None:
+    file = lines(tmp_path / "t.jsonl", alone(), {**alone(last="No."), "sample_id": "jam\ud83d"})
+    result = door("collect", "--from", file, "--to", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    for told in (result.stdout, (tmp_path / "out" / "card.md").read_text()):
+        assert "- jam\\ud83d, run 1: completion" in told
+
+
 def test_what_inspect_recovered_of_a_killed_run_keeps_its_trajectory(played: Path, tmp_path: Path) -> None:
     """A recovered sample has events and no store."""
     (log,) = (played / "out" / "logs").glob("*.eval")

@@ -28,6 +28,7 @@ def test_a_good_trajectory_is_kept(record: dict[str, Any]) -> None:
 UNCLOSED = {**said("<think>I wonder"), "reasoning_content": ""}
 CUT = {**said("Task Completed and"), "finish_reason": "length"}
 STRAY = {"role": "tool", "content": "?", "tool_call_id": "call_9"}
+UNASKED = "answers no call of the message before it"
 NARROW = {"non_conversation": (4, 9), "conversation": (3, 4)}
 
 
@@ -47,7 +48,7 @@ NARROW = {"non_conversation": (4, 9), "conversation": (3, 4)}
         (alone(called(0), called(1), [said("<tool_call>{")]), ("format", "messages[6]: unparsed_markup")),
         (alone(called(0), [said("Well.")]), ("format", "messages[5]: follows another message of the agent")),
         (with_messages(alone(), [*alone()["messages"][:-1], CUT]), ("format", "messages[6]: cut off (length)")),
-        (alone(called(0), [*called(1), STRAY]), ("format", "messages[6]: answers no call of the message before it")),
+        (alone(called(0), [*called(1), STRAY]), ("format", f"messages[6]: {UNASKED}")),
         (talked(last=" "), ("format", "messages[10]: the user says nothing")),
         (alone(last="Task Completed? Task Failed"), ("impossible", "the agent's last message says Task Failed")),
         (talked(turns=2), ("length", "3 steps, not 5 to 39")),
@@ -56,7 +57,8 @@ NARROW = {"non_conversation": (4, 9), "conversation": (3, 4)}
         (talked(turns=39), ("length", "40 steps, not 5 to 39")),
         (alone(last="What now?"), ("completion", "the agent's last message does not say Task Completed")),
         (scored(alone(), 0.75), ("reward", "0.75, below 1")),
-        (scored(alone(), float("nan")), ("reward", "nan, below 1")),
+        (alone(called(0), [*called(1), {**STRAY, "tool_call_id": []}]), ("format", f"messages[6]: {UNASKED}")),
+        ({**alone(), "tools": [{"function": {"name": []}}]}, ("format", "messages[2]: unknown_tools (look)")),
     ],
 )
 def test_a_filter_drops_what_it_is_for_and_can_be_left_out(record: dict[str, Any], expected: tuple[str, str]) -> None:

@@ -77,6 +77,9 @@ MESSAGES = [{"role": "user", "content": "Hi"}]
         ({**alone(), "tools": "look"}, "tools: must be a list of tool schemas"),
         ({**alone(), "benchmark": "tau_bench"}, "benchmark: is 'tau_bench'; only scenarios are collected"),
         (scored(alone(), "high"), "outcome.score.value: must be a number"),  # type: ignore[arg-type]
+        (scored(alone(), float("nan")), "outcome.score.value: must be a number from 0 to 1"),
+        (scored(alone(), 10**400), "outcome.score.value: must be a number from 0 to 1"),
+        (scored(alone(), -0.5), "outcome.score.value: must be a number from 0 to 1"),
         ({**alone(), "setting": "alone"}, "setting: must be one of non_conversation, conversation"),
         (released(traj_type="alone"), "traj_type: must be one of"),
         (released(task_info={"env_id": "e"}), "task_info.task_id: must be a non-empty string"),
