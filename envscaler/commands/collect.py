@@ -64,6 +64,7 @@ def collect(
         raise BadInput("give either --model, to play scenarios, or --from, to read trajectories")
     if places:
         _refuse_playing({*options, "display"})
+        _refuse_replacing(places, folder)
     done = True
     if model:
         places = (folder / "logs",)
@@ -84,6 +85,15 @@ def _refuse_playing(names: set[str]) -> None:
         name = str(option.name)
         if name in names and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise BadInput(f"{option.opts[0]} is about playing; --from reads what was played")
+
+
+def _refuse_replacing(places: Iterable[Path], folder: Path) -> None:
+    """What is dropped of a file that is replaced by what is kept of it would be gone."""
+    from training.collection.run import KEPT
+
+    for place in places:
+        if place.resolve() == (folder / KEPT).resolve():
+            raise BadInput(f"--from {place}: would be replaced by what is kept of it; give --to another folder")
 
 
 def _filters(reward: float, steps: str, turns: str, without: Iterable[str]) -> Filters:

@@ -111,21 +111,23 @@ def skeletons(tasks: tuple[Path, ...], folder: Path, field: str | None, **option
 Work = Callable[["Desk", "IsolatedRunner", "Progress | None"], Awaitable["Ended"]]
 
 
-def _run(folder: Path, options: dict[str, Any], work: Work, made: str) -> None:
+def _run(folder: Path, options: dict[str, Any], work: Work, made: str, source: str = "") -> None:
     """Do the work of a run with its models, journal and budget; write its ledger; print its report.
 
     Args:
         made: What the corpus gains, as a plural.
+        source: The corpus that is read, if one is.
     """
     import asyncio
 
     from envscaler.synthesis.desk import Desk, Limits
-    from envscaler.synthesis.folder import CORPUS, JOURNAL
+    from envscaler.synthesis.folder import CORPUS, JOURNAL, check_folder
     from envscaler.synthesis.journal import Journal
     from envscaler.synthesis.models import InspectModels, bind_roles
     from harness.files import replacing
     from harness.isolation import IsolatedRunner
 
+    check_folder(folder, source)
     prices = _prices(options["prices"])
     names = bind_roles(options["model"], options["roles"], door.parameters(options["model_args"]))
     limits = Limits(
@@ -202,7 +204,7 @@ def scenarios(corpus: str, folder: Path, environments: str | None, **options: An
     async def work(desk: Desk, runner: IsolatedRunner, progress: Progress | None) -> Ended:
         return await Pipeline(folder, desk, runner, settings, progress).run(found)
 
-    _run(folder, options, work, "scenarios")
+    _run(folder, options, work, "scenarios", corpus)
 
 
 def _scenario_settings(options: dict[str, Any]) -> ScenarioSettings:

@@ -18,6 +18,7 @@ import msgspec
 
 from envscaler.scenarios import Corpus, write_unpacked
 from envscaler.synthesis.desk import BudgetSpent, GaveUp, ServerFailed
+from harness.errors import SettingError
 from harness.files import replacing
 
 A = TypeVar("A")
@@ -41,6 +42,24 @@ class Ended:
     unfinished: int
     reason: str
     """Why something is unfinished; empty if nothing is."""
+
+
+def check_folder(path: Path, source: str = "") -> None:
+    """Refuse to put a corpus in the place of one that is not this run's to replace.
+
+    Args:
+        path: The folder of the run.
+        source: The corpus that is read, if one is.
+    Raises:
+        SettingError: If a corpus is there without a run, or is the one that is read.
+    """
+    target = path / CORPUS
+    if not target.exists():
+        return
+    if not (path / JOURNAL).exists():
+        raise SettingError(f"{target}: is there and of no run, and would be replaced; choose another folder")
+    if source and target.resolve() in (Path(source).resolve(), *Path(source).resolve().parents):
+        raise SettingError(f"{target}: would be replaced while it is read; choose another folder")
 
 
 class RunFolder:

@@ -26,6 +26,7 @@ from envscaler.scengenerator.pipeline import CARDS, STAGES, Settings
 from envscaler.synthesis.desk import Limits
 from envscaler.synthesis.journal import Journal, read_entries
 from harness.isolation import IsolatedRunner
+from tests import small_corpus
 from tests.envscaler.scengenerator.author.model import SLIPS, Author
 from tests.envscaler.scengenerator.author.record import CORPUS, PER_ENVIRONMENT, RECORDING, run
 from tests.envscaler.skelbuilder.author.record import pack
@@ -255,6 +256,10 @@ def test_a_spent_budget_and_a_failing_server_leave_scenarios_open(quick: Path, t
             ("scenarios", CORPUS, "--to", "x", "--least-rows", 9),
             "envscaler: --most-rows 8: is less than --least-rows 9\n",
         ),
+        (
+            ("scenarios", CORPUS, "--to", "x", "--model", "reference/noop", "--price", "reference/noop=nan,1"),
+            "envscaler: --price reference/noop=nan,1: must be MODEL=IN,OUT, in USD per million tokens\n",
+        ),
         (("report", "nowhere"), "envscaler: nowhere: holds no run of `envscaler synth`\n"),
     ],
 )
@@ -267,6 +272,27 @@ def test_bad_input_is_one_sentence(
     assert message in result.output
     assert result.output.count("\n") == 1
     assert not (tmp_path / "x").exists()
+
+
+def test_a_corpus_that_no_run_made_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    small_corpus.write(tmp_path / "corpus")
+    for source in ("corpus", CORPUS):
+        result = synth("scenarios", source, "--to", ".", "--model", "reference/noop")
+        assert (result.exit_code, result.output) == (
+            2,
+            "envscaler: corpus: is there and of no run, and would be replaced; choose another folder\n",
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+    assert len(load(tmp_path / "corpus").scenarios) == 2
+
+
+def test_a_run_never_replaces_the_corpus_that_it_reads(recorded: tuple[Path, Result]) -> None:
+    folder, _ = recorded
+    before = sorted(load(folder / "corpus").scenarios)
+    result = synth("scenarios", folder / "corpus", "--to", folder, "--model", "reference/noop")
+    assert (result.exit_code, "would be replaced while it is read" in result.output) == (2, True)
+    assert sorted(load(folder / "corpus").scenarios) == before
 
 
 def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:

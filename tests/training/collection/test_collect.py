@@ -167,6 +167,15 @@ def test_a_threshold_is_a_number_that_a_reward_can_have(tmp_path: Path) -> None:
         assert (result.exit_code, f"{reward} is not in the range 0<=x<=1" in result.output) == (2, True)
 
 
+def test_what_is_read_is_never_replaced_by_what_is_kept_of_it(tmp_path: Path) -> None:
+    file = lines(tmp_path / "trajectories.jsonl", alone(), scored(alone(), 0.5))
+    (tmp_path / "same").symlink_to(tmp_path)
+    before = file.read_bytes()
+    told = refused(door("collect", "--from", file, "--to", tmp_path / "same"))
+    assert told.startswith(f"--from {file}: would be replaced by what is kept of it")
+    assert [file.read_bytes(), sorted(path.name for path in tmp_path.iterdir())] == [before, ["same", file.name]]
+
+
 def test_halves_of_characters_are_told_as_escapes(tmp_path: Path) -> None:
     file = lines(tmp_path / "t.jsonl", alone(), {**alone(last="No."), "sample_id": "jam\ud83d"})
     result = door("collect", "--from", file, "--to", tmp_path / "out")
