@@ -40,7 +40,7 @@ class ChatTemplate:
         self.tokenizer = tokenizer
         self.thinking = thinking
         self.end = str(tokenizer.eos_token)
-        self.end_id = int(tokenizer.eos_token_id)  # type: ignore[arg-type]
+        self.end_id = int(tokenizer.eos_token_id)
         self.reply({"role": "assistant", "content": "x"})
 
     def text(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]], *, prompt: bool) -> str:

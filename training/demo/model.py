@@ -30,13 +30,13 @@ def tokenizer(chosen: list[Pair]) -> PreTrainedTokenizerFast:
     from transformers import PreTrainedTokenizerFast
 
     raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.Sequence(  # type: ignore[assignment]
+    raw.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_PIECES), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
-    raw.decoder = decoders.ByteLevel()  # type: ignore[assignment]
+    raw.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
         min_frequency=2,

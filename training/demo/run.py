@@ -96,11 +96,16 @@ class Demonstration:
             write_base(draft, pairs()[0], self.say)
 
     def _sft(self) -> None:
-        options = ["--model", self.folder / "base", "--data", self.folder / "trajectories.jsonl"]
+        options: list[str | Path] = ["--model", self.folder / "base", "--data", self.folder / "trajectories.jsonl"]
         self._train("sft", "cpu_demo_sft", options)
 
     def _rl(self) -> None:
-        options = ["--model", self.checkpoint("sft"), "--set", f"tasks.corpus={self.folder / 'train'}"]
+        options: list[str | Path] = [
+            "--model",
+            self.checkpoint("sft"),
+            "--set",
+            f"tasks.corpus={self.folder / 'train'}",
+        ]
         self._train("rl", "cpu_demo_rl", options)
 
     def _train(self, kind: str, preset: str, options: Sequence[str | Path]) -> None:
