@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
+from envscaler.scengenerator.records import Begun, Checked, Gated, Solved
 from envscaler.synthesis.ledger import Cost, Costs, Step, cost_table, costs, stage_records, step, yield_table
 
 FIRST = "states"
@@ -18,6 +21,7 @@ _STEPS = {
     "checked": "checks false at the start, true after it",
     "gated": "through the audit's gate",
 }
+_FORMS: dict[str, type[Struct]] = {"states": Begun, "solved": Solved, "checked": Checked, "gated": Gated}
 Record = Mapping[str, Any]
 
 
@@ -43,7 +47,7 @@ def report(folder: Path) -> Report:
     Raises:
         DataError: If a file of it is broken.
     """
-    files = {name: stage_records(folder, name) for name in _STEPS}
+    files = {name: stage_records(folder, name, form) for name, form in _FORMS.items()}
     fates: dict[str, dict[str, Any]] = {}
     for name in _STEPS:
         for record in files[name]:

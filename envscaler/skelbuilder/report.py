@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
+from envscaler.skelbuilder.inspection import Inspection
+from envscaler.skelbuilder.records import Built, Judged, Plan, TaskText, Topic
 from envscaler.synthesis.ledger import Cost, Costs, Step, cost_table, costs, stage_records, step, yield_table
 
 FIRST = "tasks"
@@ -24,6 +28,15 @@ _STEPS = {
     "plans": "planned",
     "programs": "programs through the gate",
     "inspections": "kept after inspection",
+}
+_FORMS: dict[str, type[Struct]] = {
+    "tasks": TaskText,
+    "judged": Judged,
+    "topics": Topic,
+    "selected": Topic,
+    "plans": Plan,
+    "programs": Built,
+    "inspections": Inspection,
 }
 
 
@@ -44,7 +57,7 @@ def report(folder: Path) -> Report:
     Raises:
         DataError: If a file of it is broken.
     """
-    files = {name: stage_records(folder, name) for name in _STEPS}
+    files = {name: stage_records(folder, name, form) for name, form in _FORMS.items()}
     steps = [step(told, files[name]) for name, told in _STEPS.items()]
     fates: dict[str, dict[str, Any]] = {}
     for name in ("plans", "programs", "inspections"):

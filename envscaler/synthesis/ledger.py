@@ -85,9 +85,11 @@ def costs(folder: Path, environments: Collection[str]) -> Costs:
     return found
 
 
-def stage_records(folder: Path, stage: str) -> list[dict[str, Any]]:
-    """The records of a stage file; none if the run has not come so far.
+def stage_records(folder: Path, stage: str, form: type[msgspec.Struct]) -> list[dict[str, Any]]:
+    """The records of a stage file, as plain values; none if the run has not come so far.
 
+    Args:
+        form: What the stage writes.
     Raises:
         DataError: If a line is broken.
     """
@@ -102,7 +104,10 @@ def stage_records(folder: Path, stage: str) -> list[dict[str, Any]]:
             raise DataError(path, f"line {number}", f"is not JSON ({error})") from error
         if not isinstance(record, dict) or "status" not in record:
             raise DataError(path, f"line {number}", "has no field 'status'")
-        found.append(record)
+        try:
+            found.append(msgspec.to_builtins(msgspec.convert(record, form)))
+        except msgspec.ValidationError as error:
+            raise DataError(path, f"line {number}", f"is no record of this stage ({error})") from error
     return found
 
 

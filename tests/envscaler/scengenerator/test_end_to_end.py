@@ -274,6 +274,24 @@ def test_bad_input_is_one_sentence(
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"status": "kept"', "is not JSON (Input data was truncated)"),
+        ('{"task_id": "a"}', "has no field 'status'"),
+        ('{"status": "kept", "env_id": "e"}', "is no record of this stage (Object missing required field `task_id`)"),
+        (
+            '{"status": "kept", "env_id": "e", "task_id": []}',
+            "is no record of this stage (Expected `str`, got `array` - at `$.task_id`)",
+        ),
+    ],
+)
+def test_a_broken_stage_file_is_one_sentence(line: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "states.jsonl").write_text(f"{line}\n")
+    result = synth("report", tmp_path)
+    assert (result.exit_code, result.output) == (2, f"envscaler: {tmp_path}/states.jsonl: line 1: {sentence}\n")
+
+
 def test_a_corpus_that_no_run_made_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     small_corpus.write(tmp_path / "corpus")
