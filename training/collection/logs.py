@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,9 @@ def candidates(found: list[Log]) -> Iterator[Candidate]:
     """The trajectories of logs, by sample in the order of the scenarios, then by run.
 
     Of the same model, sample and run the newest log counts; a log that finishes another holds what that had.
+
+    Raises:
+        DataError: Naming the log and the sample that is damaged.
     """
     newest: dict[tuple[str, str, int], Log] = {}
     order: dict[str, int] = {}
@@ -87,10 +91,21 @@ def candidates(found: list[Log]) -> Iterator[Candidate]:
     keys = sorted(newest, key=lambda key: (key[0], order.get(key[1], len(order)), key[1], key[2]))
     for key in keys:
         log = newest[key]
+        yield _candidate(_sample(log, log.members[key[1:]]), log)
+
+
+def _sample(log: Log, member: str) -> dict[str, Any]:
+    from zstandard import ZstdError
+
+    try:
         with zipfile.ZipFile(log.path) as archive:
-            data = archive.read(log.members[key[1:]])
-        # Inspect writes NaN and halves of a character, so the strict and faster decoder does not do.
-        yield _candidate(json.loads(data), log)
+            # Inspect writes NaN and halves of a character, so the strict and faster decoder does not do.
+            sample = json.loads(archive.read(member))
+    except (*UNREADABLE, EOFError, zlib.error, ZstdError) as error:
+        raise DataError(log.path, member, f"cannot be read ({' '.join(str(error).split())})") from error
+    if not isinstance(sample, dict):
+        raise DataError(log.path, member, "must be a JSON object")
+    return sample
 
 
 def _candidate(sample: dict[str, Any], log: Log) -> Candidate:

@@ -213,6 +213,29 @@ def test_a_sample_without_any_record_is_a_fault(played: Path, tmp_path: Path) ->
         assert (reason.name, reason.detail) == ("fault", "the log holds no trajectory of this sample")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, None])
+def test_a_damaged_sample_of_a_log_is_one_sentence_and_nothing_is_written(
+    played: Path, tmp_path: Path, method: int | None
+) -> None:
+    (log,) = (played / "out" / "logs").glob("*.eval")
+    copy = tmp_path / log.name
+    if method is None:
+        copy.write_bytes(log.read_bytes())
+    else:
+        with zipfile.ZipFile(log) as old, zipfile.ZipFile(copy, "w", method) as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name))
+    with zipfile.ZipFile(copy) as archive:
+        part = next(info for info in archive.infolist() if info.filename.startswith("samples/"))
+    data = bytearray(copy.read_bytes())
+    middle = part.header_offset + 30 + len(part.filename) + part.compress_size // 2
+    data[middle : middle + 4] = bytes(byte ^ 255 for byte in data[middle : middle + 4])
+    copy.write_bytes(data)
+    told = refused(door("collect", "--from", copy, "--to", tmp_path / "out"))
+    assert told.startswith(f"{copy}: {part.filename}: cannot be read (")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_killed_collection_goes_on_and_plays_nothing_twice(tmp_path: Path) -> None:
     """SIGKILL in the middle, then the same command; the machine's settings ask for another format of logs."""
     corpus = small_corpus.write(tmp_path / "corpus", scenarios=8)
