@@ -129,6 +129,42 @@ def test_reasoning_inside_the_words_is_taken_out_of_them() -> None:
     assert row.messages[-1] == {"role": "assistant", "content": "Yes.", "reasoning_content": "hm"}
 
 
+@pytest.mark.parametrize("start", ["<think>\nhm\n</think>", "hm\n</think>"])
+def test_reasoning_without_its_opening_mark_is_reasoning(start: str) -> None:
+    """Servers whose chat template says `<think>` leave it out of the reply."""
+    (row,) = row_list({"messages": [{"role": "user", "content": "x"}, says(f"{start}\n\nYes.")]})
+    assert row.messages[-1] == {"role": "assistant", "content": "Yes.", "reasoning_content": "hm"}
+
+
+@pytest.mark.parametrize("split_by", ["round", "whole"])
+def test_a_reply_that_no_agent_could_use_is_history_but_never_learned(split_by: Any) -> None:
+    broken = says("", call("count"))
+    broken["tool_calls"][0]["function"]["arguments"] = '{"name": "ja'
+    unusable = [
+        broken,
+        {**says("I will ad"), "finish_reason": "length"},
+        {**says("", call("put")), "finish_reason": "length"},
+        {**says(""), "finish_reason": "context_full"},
+        says("", reasoning="Only thoughts."),
+        says("<think>\nnever closed"),
+    ]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "x"}]
+    for reply in unusable:
+        messages += [reply, {"role": "user", "content": "Error: say it again."}]
+    taken = Taken()
+    record = {"messages": [*messages, says("", call("count"))]}
+    made = list(split(record, SftData(split=split_by), "t.jsonl", taken))
+    assert [row.supervised for row in made] == [(len(messages),)]
+    assert len(made[0].messages) == len(messages) + 1
+    assert taken.unusable == len(unusable)
+
+
+def test_a_call_without_arguments_is_learned() -> None:
+    spoken = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": ""}}]}
+    (row,) = row_list({"messages": [{"role": "user", "content": "x"}, spoken]})
+    assert row.messages[-1]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
 def long_record(rounds: int, words: int = 1) -> dict[str, Any]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "go on"}]
     for number in range(rounds - 1):
@@ -156,14 +192,15 @@ def test_rows_above_the_limit_are_left_out_whole_and_counted(tokenizer: Any) -> 
 
 
 def test_trajectories_below_the_reward_are_left_out_and_counted(tmp_path: Path) -> None:
-    good, bad, unscored = two_turns(), two_turns(), two_turns()
+    good, bad, unscored, odd = two_turns(), two_turns(), two_turns(), two_turns()
     bad["outcome"]["score"]["value"] = 0.5
     del unscored["outcome"]
+    odd["outcome"] = "scored"
     file = tmp_path / "t.jsonl"
-    file.write_text("\n".join(map(json.dumps, (good, bad, unscored))))
+    file.write_text("\n".join(map(json.dumps, (good, bad, unscored, odd))))
     taken = Taken()
     assert len(list(rows([file], SftData(min_reward=1.0), taken))) == 4
-    assert (taken.trajectories, taken.below_reward, taken.rows) == (3, 2, 4)
+    assert (taken.trajectories, taken.below_reward, taken.rows) == (4, 3, 4)
 
 
 def test_rows_are_written_without_a_tokenizer_and_read_back(tmp_path: Path) -> None:
@@ -180,6 +217,7 @@ def test_rows_are_written_without_a_tokenizer_and_read_back(tmp_path: Path) -> N
         ('{"messages": 3}', r"t.jsonl: line 1: messages: must be a list of chat messages"),
         ('{"messages": [{"role": "robot"}]}', r"line 1: messages\[0\].role: must be one of"),
         ('{"messages": [], "tools": 4}', r"line 1: tools: must be a list"),
+        ('{"messages": [{"role": "assistant", "tool_calls": 5}]}', r"messages\[0\]: tool_calls: must be a list"),
         (
             '{"messages": [{"role": "assistant", "tool_calls": [{"function": {}}]}]}',
             r"messages\[0\].tool_calls\[0\]: function.name: must be a text",

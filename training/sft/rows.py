@@ -10,8 +10,11 @@ from typing import Any
 
 from harness.errors import DataError
 from harness.files import read_bytes, replacing
-from harness.messages import Message, content_text, visible
+from harness.messages import Message, content_text, read, visible
 from training.config import History, SftData
+
+CUT = ("length", "context_full")
+"""What a message's `finish_reason` is if a limit ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,9 @@ class Taken:
     trajectories: int = 0
     below_reward: int = 0
     without_reply: int = 0
-    """Trajectories in which the assistant never speaks."""
+    """Trajectories in which the assistant never says a thing to learn."""
+    unusable: int = 0
+    """Replies that are never supervised: cut by a limit, empty, or with arguments that cannot be read."""
     rows: int = 0
 
 
@@ -63,20 +68,27 @@ def rows(files: Sequence[str | Path], data: SftData, taken: Taken | None = None)
             if data.min_reward is not None and not _reaches(record, data.min_reward):
                 taken.below_reward += 1
                 continue
-            made = list(split(record, data, f"{file}: line {number}"))
+            made = list(split(record, data, f"{file}: line {number}", taken))
             taken.without_reply += not made
             taken.rows += len(made)
             yield from made
 
 
-def split(record: dict[str, Any], data: SftData, where: str) -> Iterator[Row]:
+def split(record: dict[str, Any], data: SftData, where: str, taken: Taken | None = None) -> Iterator[Row]:
     """The rows of one trajectory.
 
     By round: row k ends with assistant message k, which alone is supervised. Whole: one row, all of them supervised.
+    Replies that no agent could use stay in the history and are not supervised.
+
+    Args:
+        taken: Counts those replies.
     """
     messages = [_clean(message, f"{where}: messages[{i}]") for i, message in enumerate(record["messages"])]
     tools = record.get("tools") or []
-    spoken = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    replies = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    spoken = [index for index in replies if _usable(record["messages"][index], messages[index])]
+    if taken is not None:
+        taken.unusable += len(replies) - len(spoken)
     if not spoken:
         return
     sample_id = str(record.get("sample_id", ""))
@@ -115,13 +127,24 @@ def _clean(message: Message, where: str) -> Message:
     content = content_text(message.get("content"))
     reasoning = message.get("reasoning_content")
     if not reasoning and "</think>" in content:
-        reasoning = content.partition("</think>")[0].partition("<think>")[2].strip("\n")
+        # The opening mark is missing where the chat template had said it already.
+        before, _, _ = content.partition("</think>")
+        reasoning = before.rpartition("<think>")[2].strip("\n")
     kept: Message = {"role": role, "content": visible(content)}
     if reasoning:
         kept["reasoning_content"] = str(reasoning)
     if calls := message.get("tool_calls"):
+        if not isinstance(calls, list):
+            raise DataError(where, "tool_calls", "must be a list")
         kept["tool_calls"] = [_call(call, f"{where}.tool_calls[{i}]") for i, call in enumerate(calls)]
     return kept
+
+
+def _usable(message: Message, cleaned: Message) -> bool:
+    """Whether a reply is whole, says something, and makes no call that cannot be read."""
+    if message.get("finish_reason") in CUT or any(call.slip for call in read(message, blank_arguments=True).calls):
+        return False
+    return bool(cleaned["content"].strip() or cleaned.get("tool_calls"))
 
 
 def _call(call: Any, where: str) -> dict[str, Any]:
@@ -129,14 +152,15 @@ def _call(call: Any, where: str) -> dict[str, Any]:
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise DataError(where, "function.name", "must be a text")
     arguments = function.get("arguments")
-    if not isinstance(arguments, str):
+    if not isinstance(arguments, str) or not arguments:
         arguments = json.dumps(arguments or {}, ensure_ascii=False)
     return {"type": "function", "function": {"name": function["name"], "arguments": arguments}}
 
 
 def _reaches(record: dict[str, Any], least: float) -> bool:
-    score = (record.get("outcome") or {}).get("score") or {}
-    value = score.get("value")
+    outcome = record.get("outcome")
+    score = outcome.get("score") if isinstance(outcome, dict) else None
+    value = score.get("value") if isinstance(score, dict) else None
     return isinstance(value, int | float) and value >= least
 
 

@@ -52,6 +52,7 @@ def prepare(config: SftConfig, say: Say) -> Ready:
     )
     say(
         f"left out  {taken.below_reward} below data.min_reward, {taken.without_reply} without a reply, "
+        f"{taken.unusable} replies cut, empty or unreadable, "
         f"{counted.too_long} rows above {config.data.max_tokens:,} tokens"
     )
     if not tokens:
@@ -75,18 +76,19 @@ def train(config: SftConfig, *, resume: bool = False, say: Say = print) -> Path:
     say = say if main else (lambda line: None)
     ready = prepare(config, say)
     card = Card(output, writes=main, kind="sft", config=config)
-    if start is not None:
-        card.resumed(int(start.name.rpartition("-")[2]))
     card.fact("hardware", str(ready.hardware))
     card.fact("data", digest(config.data.trajectories))
     card.fact("rows", {**asdict(ready.taken), **asdict(ready.counted)})
+    if start is not None:
+        card.resumed(start)
 
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
     per_step = accumulation(config.global_batch, config.optimizer, ready.hardware.devices, "global_batch")
+    model = load_model(config.model)
     trainer = SFTTrainer(
-        model=load_model(config.model),
+        model=model,
         args=SFTConfig(
             **arguments.common(
                 config.output,
@@ -105,7 +107,7 @@ def train(config: SftConfig, *, resume: bool = False, say: Say = print) -> Path:
         ),
         train_dataset=Dataset.from_list([{"input_ids": t.ids, "labels": t.labels} for t in ready.tokens]),
         processing_class=ready.template.tokenizer,
-        peft_config=adapters(config.model.lora),
+        peft_config=adapters(config.model.lora, model),
         callbacks=[recorder(card, config.scoring, say)],
     )
     silence(trainer)
