@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 KL_BOUND = 10.0
 """Size to which a token's KL estimate is cut before it enters the reward (OpenRLHF)."""
 
+SAME = 1e-6
+"""Difference below which rewards are equal: they have four digits, and float32 has seven."""
+
 Total = Callable[["Tensor"], "Tensor"]
 """Sums a tensor over all ranks."""
 
@@ -160,7 +163,15 @@ def advantages(
     return found.clamp(-bound, bound) if bound else found
 
 
-def no_signal(rewards: Tensor) -> bool:
-    """Whether the rewards of all ranks, NaN apart, are all the same: then whitening would only amplify noise."""
-    known = rewards[~rewards.isnan()]
-    return known.numel() == 0 or float(known.max() - known.min()) < 1e-8
+def no_signal(algorithm: Algorithm, rewards: Tensor, n: int) -> bool:
+    """Whether the rewards of all ranks say nothing: whitening would then only amplify the noise of the KL penalty.
+
+    That is so where all are the same, NaN apart; and where an algorithm compares within groups, if all of each are.
+    """
+    return equal_groups(rewards, len(rewards) if algorithm == "reinforce_pp" else n) == 1.0
+
+
+def equal_groups(rewards: Tensor, n: int) -> float:
+    """Share of the groups of n whose rewards, NaN apart, are all the same."""
+    spread = group_centred(rewards, n).nan_to_num(0.0).abs().view(-1, n).amax(dim=1)
+    return float((spread < SAME).float().mean())

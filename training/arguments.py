@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.errors import SettingError
 from training.config import Model, Optimizer
+from training.model import saved
 
 
 def quiet_libraries() -> None:
@@ -60,10 +61,10 @@ def last_checkpoint(output: Path, resume: bool) -> Path | None:
     Raises:
         SettingError: If a new run would write into an old one's folder, or there is nothing to resume.
     """
-    found = sorted(
-        (path for path in output.glob("checkpoint-*") if (path / "trainer_state.json").is_file()),
-        key=lambda path: int(path.name.rpartition("-")[2]),
-    )
+    if output.exists() and not output.is_dir():
+        raise SettingError(f"{output}: is no folder")
+    # The trainer's state is what is written last.
+    found = [path for path in saved(output).values() if (path / "trainer_state.json").is_file()]
     if resume:
         if not found:
             raise SettingError(f"{output}: holds no checkpoint to resume from")

@@ -20,6 +20,9 @@ PACKAGES = ("envscaler", "torch", "transformers", "trl", "accelerate", "datasets
 FREE_TO_CHANGE = ("output", "scoring", "save_every", "steps", "epochs")
 """What may differ when a run is resumed: it changes no step that was taken."""
 
+DATA_FACTS = ("data", "tasks")
+"""Facts that say what a run learns from."""
+
 
 class Card:
     """The card of one run.
@@ -42,25 +45,34 @@ class Card:
             "facts": {},
             "steps": [],
             "totals": {},
+            "warnings": {},
             "checkpoints": [],
             "scores": [],
             "state": "started",
         }
 
-    def resumed(self, step: int) -> None:
-        """Go on with the card in the folder, as it was at a step.
+    def resumed(self, checkpoint: Path) -> None:
+        """Go on with the card in the folder, as it was at a checkpoint. The facts of the data have to be noted before.
 
         Raises:
-            SettingError: If the run had another configuration.
+            SettingError: If the run was of another kind, or had another configuration or other data.
         """
-        before = read_card(self.folder)
-        for key, value in before["config"].items():
-            if key not in FREE_TO_CHANGE and self.content["config"][key] != value:
+        before, now = read_card(self.folder), self.content
+        if before["kind"] != now["kind"]:
+            raise SettingError(f"{self.folder}: holds a run of {before['kind']}, which {now['kind']} cannot resume")
+        for key, value in now["config"].items():
+            if key not in FREE_TO_CHANGE and before["config"].get(key) != value:
                 raise SettingError(f"{self.folder}: was started with another {key}; a resumed run cannot change it")
-        self.content["steps"] = [entry for entry in before["steps"] if entry["step"] <= step]
-        self.content["checkpoints"] = before["checkpoints"]
-        self.content["scores"] = before["scores"]
-        self.content["facts"]["resumed_at"] = [*before["facts"].get("resumed_at", []), step]
+        for fact in DATA_FACTS:
+            if before["facts"].get(fact) != now["facts"].get(fact):
+                raise SettingError(f"{self.folder}: its {fact} changed since it was started; start anew")
+        step = int(checkpoint.name.rpartition("-")[2])
+        now["steps"] = [entry for entry in before["steps"] if entry["step"] <= step]
+        warned = {text: [at for at in steps if at <= step] for text, steps in before.get("warnings", {}).items()}
+        now["warnings"] = {text: steps for text, steps in warned.items() if steps}
+        now["checkpoints"] = list(dict.fromkeys([*before["checkpoints"], str(checkpoint)]))
+        now["scores"] = before["scores"]
+        now["facts"]["resumed_at"] = [*before["facts"].get("resumed_at", []), step]
 
     def fact(self, name: str, value: Any) -> None:
         """Note something that holds for the whole run."""
@@ -74,7 +86,16 @@ class Card:
             steps[-1].update(kept)
         else:
             steps.append({"step": number, **kept})
+        self.content["totals"] = {
+            name: sum(entry.get(name) or 0 for entry in steps) for name in _TOTALS[self.content["kind"]]
+        }
         self.write()
+
+    def warn(self, text: str, step: int) -> bool:
+        """Note a warning for the next writing; returns whether it is the first one of its kind."""
+        steps = self.content["warnings"].setdefault(text, [])
+        steps.append(step)
+        return len(steps) == 1
 
     def checkpoint(self, path: Path) -> None:
         """Note a saved checkpoint, and write the card."""
@@ -108,7 +129,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         card = json.loads(read_bytes(folder / "card.json"))
     except ValueError as error:
         raise DataError(folder / "card.json", "", f"is not JSON ({error})") from error
-    if not isinstance(card, dict) or "steps" not in card or "config" not in card:
+    if not isinstance(card, dict) or not {"kind", "config", "facts", "steps"} <= card.keys():
         raise DataError(folder / "card.json", "", "is no run card")
     return card
 
@@ -133,6 +154,13 @@ _CURVES = {
     "sft": "loss learning_rate grad_norm",
     "rl": "reward success kl_to_start entropy completions/mean_length truncated faults time/step environment_share",
 }
+_TOTALS = {
+    "sft": (),
+    "rl": (
+        *("episodes", "faults", "truncated", "skipped_updates"),
+        *("time/generation", "time/environment", "time/step"),
+    ),
+}
 _MOST_LINES = 40
 
 
@@ -142,6 +170,9 @@ def page(content: dict[str, Any]) -> str:
     lines += [f"- {name}: {_told(value)}" for name, value in content["facts"].items()]
     lines += ["", "## Curve", "", *_curve(content), "", "## Totals", ""]
     lines += [f"- {name}: {_told(value)}" for name, value in content["totals"].items()] or ["- none yet"]
+    if content["warnings"]:
+        lines += ["", "## Warnings", ""]
+        lines += [f"- {text} (steps: {len(at)}, the first {at[0]})" for text, at in content["warnings"].items()]
     lines += ["", "## Checkpoints", "", *(f"- {path}" for path in content["checkpoints"])]
     if content["scores"]:
         lines += ["", "## Scores", ""]

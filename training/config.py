@@ -27,6 +27,7 @@ class Model:
 
     path: str = ""
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    """Of the computation, and of weights under adapters; weights that are trained are float32."""
     attention: str = ""
     """`flash_attention_2`, `sdpa`, ...; empty: the library's choice."""
     gradient_checkpointing: bool = True

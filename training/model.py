@@ -69,13 +69,16 @@ def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
 def load_model(model: Model) -> PreTrainedModel:
     """The weights of a checkpoint, on the CPU; the trainer places them.
 
+    Weights that are trained are float32 whatever `dtype` says, which is what they are computed with: bfloat16 has three
+    digits, in which most steps of the paper's learning rate, 1e-6, are lost. Under adapters they are frozen.
+
     Raises:
         SettingError: If there are none.
     """
     import torch
     from transformers import AutoModelForCausalLM
 
-    options: dict[str, Any] = {"dtype": getattr(torch, model.dtype)}
+    options: dict[str, Any] = {"dtype": getattr(torch, model.dtype) if model.lora.rank else torch.float32}
     if model.attention:
         options["attn_implementation"] = model.attention
     try:
@@ -99,13 +102,23 @@ def parameters(model: PreTrainedModel) -> dict[str, int]:
     }
 
 
-def adapters(lora: Lora) -> LoraConfig | None:
-    """The adapters to train, if any."""
+def adapters(lora: Lora, model: PreTrainedModel) -> LoraConfig | None:
+    """The adapters to train, if any.
+
+    Raises:
+        SettingError: If the model has no module of a name.
+    """
     if lora.rank <= 0:
         return None
     from peft import LoraConfig
 
-    targets: str | list[str] = lora.targets if lora.targets == "all-linear" else lora.targets.split(",")
+    targets: str | list[str] = lora.targets
+    if targets != "all-linear":
+        targets = [name.strip() for name in lora.targets.split(",")]
+        known = {name.rpartition(".")[2] for name, _ in model.named_modules()}
+        for name in targets:
+            if name.rpartition(".")[2] not in known:
+                raise SettingError(f"model.lora.targets: the model has no module '{name}'")
     return LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,
@@ -125,13 +138,19 @@ def servable(folder: Path) -> Path:
         return folder
     if not (folder / "adapter_config.json").is_file():
         raise SettingError(f"{folder}: holds no checkpoint (no config.json, no adapter_config.json)")
-    merged = folder / "merged"
-    if not (merged / "config.json").is_file():
+    merged, draft = folder / "merged", folder / ".merged"
+    if not merged.exists():
         from peft import AutoPeftModelForCausalLM
         from transformers import AutoTokenizer
 
         model = AutoPeftModelForCausalLM.from_pretrained(str(folder)).merge_and_unload()
-        AutoTokenizer.from_pretrained(str(folder)).save_pretrained(merged)
-        # config.json comes with the weights and says that the folder is whole.
-        model.save_pretrained(merged)
+        AutoTokenizer.from_pretrained(str(folder)).save_pretrained(draft)
+        model.save_pretrained(draft)
+        draft.rename(merged)
     return merged
+
+
+def saved(output: Path) -> dict[int, Path]:
+    """The checkpoints in a run's folder by step, in order."""
+    found = {path.name.removeprefix("checkpoint-"): path for path in output.glob("checkpoint-*")}
+    return {int(step): found[step] for step in sorted(filter(str.isdecimal, found), key=int)}

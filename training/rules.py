@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+
 from harness.errors import SettingError
-from training.config import Objective, Optimizer, RlConfig, SftConfig
+from training.config import Objective, Optimizer, RlConfig, Scoring, SftConfig
 
 
 def check_sft(config: SftConfig, devices: int = 1) -> None:
@@ -17,11 +19,13 @@ def check_sft(config: SftConfig, devices: int = 1) -> None:
     _required(("output", config.output), ("model.path", config.model.path))
     if not config.data.trajectories:
         raise SettingError("data.trajectories is missing: name the JSONL files to learn from")
-    _positive(("data.max_tokens", config.data.max_tokens), ("save_every", config.save_every))
+    if "-" in config.data.trajectories:
+        raise SettingError("data.trajectories=-: must be a file, which a resumed run can read again")
+    _positive(("data.max_tokens", config.data.max_tokens), ("log_every", config.log_every))
     if config.steps <= 0 and config.epochs <= 0:
         raise SettingError("epochs and steps are both 0: there is nothing to do")
     accumulation(config.global_batch, config.optimizer, devices, "global_batch")
-    _optimizer(config.optimizer)
+    _common(config)
 
 
 def check_rl(config: RlConfig, devices: int = 1) -> None:
@@ -30,7 +34,6 @@ def check_rl(config: RlConfig, devices: int = 1) -> None:
     rollouts = config.rollouts
     _positive(
         ("steps", config.steps),
-        ("save_every", config.save_every),
         ("rollouts.tasks_per_step", rollouts.tasks_per_step),
         ("rollouts.max_steps", rollouts.max_steps),
         ("rollouts.tokens_per_step", rollouts.tokens_per_step),
@@ -52,8 +55,12 @@ def check_rl(config: RlConfig, devices: int = 1) -> None:
     if config.tasks.setting == "conversation" and not rollouts.user:
         raise SettingError("rollouts.user is missing: somebody must play the user in conversations")
     accumulation(config.batch, config.optimizer, devices, "rollouts.tasks_per_step x rollouts.per_task")
+    if not 0 < rollouts.top_p <= 1:
+        raise SettingError(f"rollouts.top_p={rollouts.top_p}: must be above 0 and at most 1")
+    if rollouts.top_k < 0:
+        raise SettingError(f"rollouts.top_k={rollouts.top_k}: must not be negative")
     _objective(config.objective)
-    _optimizer(config.optimizer)
+    _common(config)
 
 
 def accumulation(batch: int, optimizer: Optimizer, devices: int, name: str) -> int:
@@ -96,11 +103,36 @@ def _objective(objective: Objective) -> None:
         raise SettingError(f"objective.advantage_clip={objective.advantage_clip}: must not be negative")
 
 
+def _common(config: SftConfig | RlConfig) -> None:
+    _positive(("save_every", config.save_every), ("model.lora.alpha", config.model.lora.alpha))
+    if not 0 <= config.seed < 2**32:
+        raise SettingError(f"seed={config.seed}: must be from 0 to {2**32 - 1}")
+    if config.model.lora.rank < 0:
+        raise SettingError(f"model.lora.rank={config.model.lora.rank}: must not be negative")
+    if not 0 <= config.model.lora.dropout < 1:
+        raise SettingError(f"model.lora.dropout={config.model.lora.dropout}: must be from 0 to below 1")
+    _optimizer(config.optimizer)
+    _scoring(config.scoring, config.save_every)
+
+
+def _scoring(scoring: Scoring, save_every: int) -> None:
+    if scoring.every < 0 or scoring.every % save_every:
+        raise SettingError(f"scoring.every={scoring.every}: must be 0 or a multiple of save_every ({save_every})")
+    _positive(("scoring.runs", scoring.runs))
+    try:
+        shlex.split(scoring.arguments)
+    except ValueError as error:
+        raise SettingError(f"scoring.arguments={scoring.arguments}: cannot be split ({error})") from error
+
+
 def _optimizer(optimizer: Optimizer) -> None:
     if optimizer.learning_rate <= 0:
         raise SettingError(f"optimizer.learning_rate={optimizer.learning_rate}: must be above 0")
-    if optimizer.warm_up < 0:
-        raise SettingError(f"optimizer.warm_up={optimizer.warm_up}: must not be negative")
+    for name in ("warm_up", "weight_decay", "max_gradient"):
+        if (value := getattr(optimizer, name)) < 0:
+            raise SettingError(f"optimizer.{name}={value}: must not be negative")
+    if not 0 <= optimizer.beta2 < 1:
+        raise SettingError(f"optimizer.beta2={optimizer.beta2}: must be from 0 to below 1")
 
 
 def _required(*fields: tuple[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -59,8 +60,11 @@ def recorder(card: Card, scoring: Scoring, say: Say, skips: Callable[[], bool] =
             figures["time/step"] = time.perf_counter() - self.started
             if "time/environment" in figures:
                 figures["environment_share"] = figures["time/environment"] / figures["time/step"]
+            new = [text for text in warnings(figures) if card.warn(text, state.global_step)]
             card.step(state.global_step, figures)
             say(line(state.global_step, state.max_steps, figures))
+            for text in new:
+                say(f"warning   {text}")
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:
@@ -101,14 +105,36 @@ _TOLD = {
 }
 
 
+MOST_CLIPPED, MOST_EQUAL = 0.5, 0.9
+"""Shares of episodes and of tasks above which a run learns little without looking broken (docs of training, 10)."""
+
+
+def warnings(figures: dict[str, Any]) -> list[str]:
+    """What a step's figures warn of, a sentence each."""
+    found = []
+    if figures.get("clipped_share", 0.0) > MOST_CLIPPED:
+        found.append(
+            f"more than {MOST_CLIPPED:.0%} of the episodes met a limit: rollouts.max_steps, tokens_per_step, max_tokens"
+        )
+    if figures.get("equal_groups", 0.0) > MOST_EQUAL:
+        found.append(f"in more than {MOST_EQUAL:.0%} of the tasks all rollouts earned the same: little can be learned")
+    return found
+
+
 def finish(trainer: Any, card: Card, output: Path, scoring: Scoring, say: Say) -> Path:
-    """Save the final checkpoint, close the card, and score what is left to score."""
+    """Save the final checkpoint, close the card, and score what is left to score.
+
+    The checkpoint is there only once it is whole, and takes the place of one that a shorter run left.
+    """
     from training.model import servable
 
-    final = output / "final"
-    trainer.save_model(str(final))
+    final, draft = output / "final", output / ".final"
+    trainer.save_model(str(draft))
+    trainer.accelerator.wait_for_everyone()
     if not trainer.is_world_process_zero():
         return final
+    shutil.rmtree(final, ignore_errors=True)
+    draft.rename(final)
     folder = servable(final)
     card.checkpoint(folder)
     card.write("done")

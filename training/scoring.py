@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import SettingError
 from training.card import Card
 from training.config import Scoring
-from training.model import servable
+from training.model import saved, servable
 
 
 @dataclass(slots=True)
@@ -46,8 +46,7 @@ class Scorer:
         Raises:
             SettingError: If an evaluation fails; its output says why.
         """
-        steps = {int(path.name.rpartition("-")[2]): path for path in output.glob("checkpoint-*")}
-        chosen = {step: path for step, path in sorted(steps.items()) if self.wants(step)}
+        chosen = {step: path for step, path in saved(output).items() if self.wants(step)}
         chosen[last] = final
         for step, folder in chosen.items():
             if step not in self.running:

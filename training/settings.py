@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import tomllib
 import types
 import typing
@@ -73,7 +74,7 @@ def _option(text: str) -> dict[str, Any]:
         raise SettingError(f"{text}: must be SECTION.KEY=VALUE")
     try:
         decoded = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         decoded = value
     for key in reversed(name.split(".")):
         decoded = {key: decoded}
@@ -120,7 +121,7 @@ def _value(place: str, kind: Any, value: Any) -> Any:
         return tuple(entries)
     if kind is float and type(value) is int:
         value = float(value)
-    if type(value) is not kind:
+    if type(value) is not kind or (kind is float and not math.isfinite(value)):
         raise SettingError(f"{place}={value}: must be {_NAMES[kind]}")
     return value
 

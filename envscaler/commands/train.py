@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,18 +37,13 @@ def resolved(kind: str, config: Path | None, preset: str | None, **given: Any) -
     from training.settings import resolve
 
     options = list(given["options"])
-    options += [f"{key}={given[name]}" for name, key in (("model", "model.path"), ("output", "output")) if given[name]]
-    if data := given.get("data"):
-        options.append(f"data.trajectories={_json(data)}")
+    for name, key in (("model", "model.path"), ("output", "output"), ("data", "data.trajectories")):
+        if value := given.get(name):
+            # As JSON: a folder may be called 2026 or true.
+            options.append(f"{key}={json.dumps(value)}")
     if kind == "sft":
         return resolve(SftConfig, config, preset, options)
     return resolve(RlConfig, config, preset, options)
-
-
-def _json(values: tuple[str, ...]) -> str:
-    import json
-
-    return json.dumps(list(values))
 
 
 def _needed() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from training.advantages import advantages, kl_estimate, no_signal, returns, shaped, whiten  # noqa: E402
+from training.advantages import advantages, equal_groups, kl_estimate, no_signal, returns, shaped, whiten  # noqa: E402
 
 Rows = list[list[float]]
 
@@ -41,7 +41,9 @@ def naive_whiten(values: Rows, mask: Rows, less: int) -> Rows:
     ]
 
 
-def naive(algorithm: str, rewards: list[float], mask: Rows, kl: Rows | None, beta: float, n: int) -> Rows:
+def naive(
+    algorithm: str, rewards: list[float], mask: Rows, kl: Rows | None, beta: float, n: int, gamma: float = 1.0
+) -> Rows:
     """Each algorithm as docs/training.md writes it."""
     outcomes = list(rewards)
     for start in range(0, len(rewards), n):
@@ -58,7 +60,7 @@ def naive(algorithm: str, rewards: list[float], mask: Rows, kl: Rows | None, bet
     outcomes = [0.0 if math.isnan(value) else value for value in outcomes]
     if algorithm == "grpo":
         return [[outcome if m else 0.0 for m in ms] for outcome, ms in zip(outcomes, mask, strict=True)]
-    return naive_whiten(naive_returns(outcomes, mask, kl, beta, 1.0), mask, int(algorithm == "released"))
+    return naive_whiten(naive_returns(outcomes, mask, kl, beta, gamma), mask, int(algorithm == "released"))
 
 
 def batch(seed: int = 0, rows: int = 8, length: int = 13) -> tuple[list[float], Rows, Rows]:
@@ -76,7 +78,8 @@ def batch(seed: int = 0, rows: int = 8, length: int = 13) -> tuple[list[float], 
 @pytest.mark.parametrize("algorithm", ["reinforce_pp", "reinforce_pp_baseline", "released", "grpo"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("beta", [0.0, 0.1])
-def test_an_algorithm_equals_its_formula(algorithm: Any, seed: int, beta: float) -> None:
+@pytest.mark.parametrize("gamma", [1.0, 0.9])
+def test_an_algorithm_equals_its_formula(algorithm: Any, seed: int, beta: float, gamma: float) -> None:
     rewards, mask, kl = batch(seed)
     found = advantages(
         algorithm,
@@ -84,8 +87,9 @@ def test_an_algorithm_equals_its_formula(algorithm: Any, seed: int, beta: float)
         torch.tensor(mask),
         kl=torch.tensor(kl) if beta else None,
         beta=beta,
+        gamma=gamma,
     )
-    wanted = torch.tensor(naive(algorithm, rewards, mask, kl if beta else None, beta, 4))
+    wanted = torch.tensor(naive(algorithm, rewards, mask, kl if beta else None, beta, 4, gamma))
     assert (found - wanted).abs().max() < 1e-5
 
 
@@ -159,9 +163,27 @@ def test_a_wild_kl_is_cut_to_ten() -> None:
     assert kl_estimate(torch.tensor([[50.0]]), torch.zeros(1, 1), "k1").item() == 10.0
 
 
+@pytest.mark.parametrize("algorithm", ["reinforce_pp", "reinforce_pp_baseline", "released", "grpo"])
 @pytest.mark.parametrize(
     ("rewards", "none"),
-    [([0.0, 0.0, 0.0], True), ([1.0, math.nan, 1.0], True), ([math.nan, math.nan], True), ([0.0, 1.0], False)],
+    [([0.7] * 6, True), ([1.0, math.nan, 1.0] * 2, True), ([math.nan] * 6, True), ([0.7, 0.7, 0.701] * 2, False)],
 )
-def test_a_batch_of_equal_rewards_has_no_signal(rewards: list[float], none: bool) -> None:
-    assert no_signal(torch.tensor(rewards)) is none
+def test_a_batch_of_equal_rewards_has_no_signal(algorithm: Any, rewards: list[float], none: bool) -> None:
+    assert no_signal(algorithm, torch.tensor(rewards), 3) is none
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "none"),
+    [("reinforce_pp", False), ("reinforce_pp_baseline", True), ("released", True), ("grpo", True)],
+)
+def test_groups_that_differ_only_from_each_other_say_something_to_who_compares_them(algorithm: Any, none: bool) -> None:
+    rewards = torch.tensor([0.7, 0.7, 0.7, 0.0, 0.0, math.nan])
+    assert no_signal(algorithm, rewards, 3) is none
+    if algorithm != "reinforce_pp":
+        # What would have been learned otherwise: the noise of the KL, blown up to the size of a signal.
+        assert shaped(algorithm, rewards, 3).nan_to_num(0.0).abs().max() < 1e-3
+
+
+def test_the_share_of_groups_in_which_all_earn_the_same() -> None:
+    rewards = torch.tensor([1.0, 1.0, 0.0, 1.0, 0.3, math.nan, math.nan, math.nan])
+    assert equal_groups(rewards, 2) == 0.75

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from envscaler.cli import main
+from envscaler.commands.train import resolved
 from harness.errors import DataError, SettingError
 from training.config import Config, RlConfig, SftConfig
 from training.presets import PRESETS
@@ -80,6 +81,8 @@ def test_a_file_stands_above_its_preset_and_options_above_the_file(tmp_path: Pat
         ("[objective]\nalgorithm = 'ppo'", "objective.algorithm=ppo: unknown; one of"),
         ("[rollouts]\ntruncated = 'masked'", r"rollouts.truncated=masked: unknown; did you mean 'mask'\?"),
         ("steps = ", "run.toml: is not TOML"),
+        ("[optimizer]\nlearning_rate = nan", "optimizer.learning_rate=nan: must be a number"),
+        ("[objective]\nclip = inf", "objective.clip=inf: must be a number"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(tmp_path: Path, text: str, problem: str) -> None:
@@ -109,12 +112,42 @@ def test_a_preset_of_the_other_kind_is_refused() -> None:
         (["steps=0"], "steps=0: must be 1 or more"),
         (["model.path="], "model.path is missing"),
         (["objective.clip=0"], "objective.clip=0.0: must be between 0 and 1"),
+        (["rollouts.top_p=0"], "rollouts.top_p=0.0: must be above 0"),
+        (["rollouts.top_k=-1"], "rollouts.top_k=-1: must not be negative"),
+        (["seed=-1"], "seed=-1: must be from 0"),
+        (["model.lora.rank=-1"], "model.lora.rank=-1: must not be negative"),
+        (["model.lora.dropout=1"], "model.lora.dropout=1.0: must be from 0 to below 1"),
+        (["optimizer.beta2=1"], "optimizer.beta2=1.0: must be from 0 to below 1"),
+        (["optimizer.weight_decay=-0.1"], "optimizer.weight_decay=-0.1: must not be negative"),
+        (["scoring.every=30"], r"scoring.every=30: must be 0 or a multiple of save_every \(50\)"),
+        (["scoring.runs=0"], "scoring.runs=0: must be 1 or more"),
+        (["scoring.arguments=-T 'a"], r"scoring.arguments=-T 'a: cannot be split \(No closing quotation\)"),
     ],
 )
 def test_what_cannot_work_is_refused(options: list[str], problem: str) -> None:
     config = resolve(RlConfig, options=["output=x", "model.path=y", *options])
     with pytest.raises(SettingError, match=problem):
         check_rl(config)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["log_every=0"], "log_every=0: must be 1 or more"),
+        (["data.trajectories=-"], "data.trajectories=-: must be a file"),
+        (["steps=-1", "epochs=0"], "epochs and steps are both 0"),
+    ],
+)
+def test_what_cannot_work_is_refused_for_sft_as_well(options: list[str], problem: str) -> None:
+    config = resolve(SftConfig, options=["output=x", "model.path=y", "data.trajectories=t.jsonl", *options])
+    with pytest.raises(SettingError, match=problem):
+        check_sft(config)
+
+
+def test_a_folder_may_be_called_like_a_number() -> None:
+    given = {"model": "true", "output": "2026", "data": ("7",), "options": ()}
+    config = resolved("sft", None, None, **given)
+    assert (config.model.path, config.output, config.data.trajectories) == ("true", "2026", ("7",))
 
 
 def test_accumulation_makes_the_global_batch() -> None:

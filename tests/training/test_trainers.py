@@ -99,6 +99,63 @@ def test_a_resumed_run_cannot_change_what_it_learns_from(whole: tuple[SftConfig,
         train(replace(whole[0], seed=7), resume=True, say=lambda line: None)
 
 
+def test_a_run_of_another_kind_or_of_other_data_is_not_resumed(
+    whole: tuple[SftConfig, list[str]], trajectories: Path, tmp_path: Path
+) -> None:
+    from training.card import Card
+
+    output, checkpoint = Path(whole[0].output), Path(whole[0].output) / "checkpoint-2"
+    with pytest.raises(SettingError, match="holds a run of sft, which rl cannot resume"):
+        Card(output, "rl", RlConfig()).resumed(checkpoint)
+    card = Card(output, "sft", whole[0])
+    card.fact("data", {str(trajectories): "0" * 64})
+    with pytest.raises(SettingError, match="its data changed since it was started; start anew"):
+        card.resumed(checkpoint)
+
+
+def test_steps_of_the_papers_learning_rate_are_not_lost_in_bfloat16(
+    checkpoint: Path, trajectories: Path, tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file
+
+    from training.sft.run import train
+
+    optimizer = {"per_device_batch": 2, "warm_up": 0, "learning_rate": 1e-6, "schedule": "constant"}
+    changes = {"model": {"dtype": "bfloat16"}, "optimizer": optimizer, "steps": 2, "save_every": 5}
+    final = train(sft_config(checkpoint, trajectories, tmp_path / "run", **changes), say=lambda line: None)
+    before, after = (load_file(folder / "model.safetensors") for folder in (checkpoint, final))
+    moved = sum(int((before[name] != after[name]).sum()) for name in before)
+    assert moved > 0.5 * sum(values.numel() for values in before.values())
+
+
+def test_a_final_checkpoint_is_there_only_once_it_is_whole(tmp_path: Path) -> None:
+    from training.card import Card
+    from training.running import finish
+
+    class Killed:
+        def save_model(self, folder: str) -> None:
+            Path(folder).mkdir()
+            (Path(folder) / "config.json").write_text("{}")
+            raise KeyboardInterrupt
+
+    config = SftConfig()
+    with pytest.raises(KeyboardInterrupt):
+        finish(Killed(), Card(tmp_path, "sft", config), tmp_path, config.scoring, print)
+    assert not (tmp_path / "final").exists()
+
+
+def test_an_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    from training.arguments import last_checkpoint
+
+    (tmp_path / "run").write_text("")
+    (tmp_path / "more" / "checkpoint-old").mkdir(parents=True)
+    (tmp_path / "more" / "checkpoint-old" / "trainer_state.json").write_text("{}")
+    with pytest.raises(SettingError, match="run: is no folder"):
+        last_checkpoint(tmp_path / "run", resume=False)
+    with pytest.raises(SettingError, match="more: holds no checkpoint to resume from"):
+        last_checkpoint(tmp_path / "more", resume=True)
+
+
 def test_a_new_run_never_writes_into_an_old_ones_folder(whole: tuple[SftConfig, list[str]]) -> None:
     from training.sft.run import train
 
@@ -117,6 +174,22 @@ def test_sft_of_adapters_leaves_a_merged_checkpoint(checkpoint: Path, trajectori
     assert (folder / "config.json").is_file()
     assert not (folder / "adapter_config.json").exists()
     assert card["facts"]["trained_parameters"] < card["facts"]["parameters"]
+    lora = {"lora": {"rank": 2, "targets": "q_proj, query"}}
+    wrong = sft_config(checkpoint, trajectories, tmp_path / "wrong", model=lora)
+    with pytest.raises(SettingError, match=r"model\.lora\.targets: the model has no module 'query'"):
+        train(wrong, say=lambda line: None)
+    assert not (tmp_path / "wrong").exists()
+
+
+def test_a_longer_run_of_adapters_leaves_what_it_learned_last(
+    checkpoint: Path, trajectories: Path, tmp_path: Path
+) -> None:
+    from training.sft.run import train
+
+    changes = {"model": {"lora": {"rank": 2}}, "save_every": 1}
+    config = sft_config(checkpoint, trajectories, tmp_path / "run", steps=1, **changes)
+    first = weights(train(config, say=lambda line: None))
+    assert weights(train(replace(config, steps=3), resume=True, say=lambda line: None)) != first
 
 
 def test_rows_that_are_all_too_long_are_no_run(checkpoint: Path, trajectories: Path, tmp_path: Path) -> None:
@@ -179,6 +252,7 @@ def test_rl_learns_and_keeps_its_card(
     train(replace(config, output=str(again), steps=1), say=lambda line: None)
     train(replace(config, output=str(again)), resume=True, say=lambda line: None)
     assert losses(again) == pytest.approx(losses(tmp_path / "run"), abs=1e-6)
+    assert read_card(again)["totals"]["episodes"] == 8
     assert read_card(again)["steps"][1]["kl_to_start"] == pytest.approx(steps[1]["kl_to_start"], abs=1e-6)
 
 
@@ -190,9 +264,66 @@ def test_a_batch_without_signal_moves_nothing(checkpoint: Path, tasks: Path, tmp
     """Every episode of the random model earns 0."""
     from training.rl.run import train
 
-    final = train(rl_config(checkpoint, tasks, tmp_path / "run", steps=1), say=lambda line: None)
-    assert read_card(tmp_path / "run")["totals"]["skipped_updates"] == 1
+    said: list[str] = []
+    final = train(rl_config(checkpoint, tasks, tmp_path / "run"), say=said.append)
+    card = read_card(tmp_path / "run")
+    assert card["totals"]["skipped_updates"] == 2
     assert weights(final) == weights(checkpoint)
+    # It says so once, and the card at which steps: replies of six tokens are all cut.
+    told = [
+        "more than 50% of the episodes met a limit: rollouts.max_steps, tokens_per_step, max_tokens",
+        "in more than 90% of the tasks all rollouts earned the same: little can be learned",
+    ]
+    assert [line for line in said if line.startswith("warning")] == [f"warning   {text}" for text in told]
+    assert card["warnings"] == {text: [1, 2] for text in told}
+    assert f"- {told[1]} (steps: 2, the first 1)" in (tmp_path / "run" / "card.md").read_text()
+
+
+def test_tokens_of_tools_and_users_have_no_part_in_the_loss(
+    checkpoint: Path, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gradient of the loss by each token's log-probability, where the oracle plays."""
+    import torch
+    from trl import GRPOTrainer
+
+    import training.rl.run as run
+    from training.rl.script import scripted_rollout
+
+    seen: list[Any] = []
+    original, loss = GRPOTrainer._get_per_token_logps_and_entropies, GRPOTrainer._compute_loss
+
+    def log_probabilities(self: Any, *arguments: Any, **more: Any) -> Any:
+        found, *rest = original(self, *arguments, **more)
+        if found.requires_grad:
+            found.retain_grad()
+            seen.append(found)
+        return found, *rest
+
+    def computed(self: Any, model: Any, inputs: Any) -> Any:
+        seen.append((inputs["tool_mask"] * inputs["completion_mask"]).clone())
+        return loss(self, model, inputs)
+
+    def played(samples: Any, chosen: Any, protocol: Any, template: Any, limits: Any, engine: Any, user: Any) -> Any:
+        rollouts = [scripted_rollout(samples[name], protocol, template, limits) for name in chosen]
+        for place, rollout in enumerate(rollouts):
+            rollout.reward = float(place % 2)
+        return rollouts, Clock()
+
+    from training.rl.rollouts import Clock
+
+    monkeypatch.setattr(GRPOTrainer, "_get_per_token_logps_and_entropies", log_probabilities)
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", computed)
+    monkeypatch.setattr(run, "play", played)
+    rollouts = {"max_steps": 5, "max_tokens": 300, "tokens_per_step": 40}
+    config = rl_config(checkpoint, tasks, tmp_path / "run", rollouts=rollouts, steps=1)
+    run.train(config, say=lambda line: None)
+    masks, found = seen[::2], seen[1::2]
+    assert len(masks) == len(found) == 2
+    for mask, log_probability in zip(masks, found, strict=True):
+        heard = mask == 0
+        assert heard.any()
+        assert torch.all(log_probability.grad[heard] == 0)
+        assert torch.all(log_probability.grad[~heard] != 0)
 
 
 def test_too_many_faults_end_the_run(

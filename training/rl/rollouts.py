@@ -44,6 +44,11 @@ class Rollout:
         """Whether a limit ended it."""
         return self.trajectory.stop_reason in LIMITS
 
+    @property
+    def clipped(self) -> bool:
+        """Whether a limit ended it, or the token limit cut one of its replies."""
+        return self.truncated or any(message.get("finish_reason") == "length" for message in self.trajectory.messages)
+
 
 @dataclass(slots=True)
 class Clock:

@@ -128,27 +128,27 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     say = say if main else (lambda line: None)
     ready = prepare(config, say)
     card = Card(output, writes=main, kind="rl", config=config)
-    if start is not None:
-        card.resumed(int(start.name.rpartition("-")[2]))
     card.fact("hardware", str(ready.hardware))
     card.fact("tasks", {"number": len(ready.samples), "digest": _digest(ready.samples)})
     card.fact("template", str(ready.facts))
     card.content["protocol"] = ready.protocol.record()
+    if start is not None:
+        card.resumed(start)
 
     from datasets import Dataset
 
+    model = load_model(config.model)
     trainer = trainer_class()(
         run=config,
         play=partial(ready.play, config),
-        model=load_model(config.model),
+        model=model,
         args=grpo_arguments(config, ready.hardware),
         train_dataset=Dataset.from_list([{"prompt": name} for name in ready.samples]),
         processing_class=ready.template.tokenizer,
-        peft_config=adapters(config.model.lora),
+        peft_config=adapters(config.model.lora, model),
     )
     silence(trainer)
     trainer.add_callback(recorder(card, config.scoring, say, lambda: bool(trainer.skip_update)))
-    card.content["totals"] = trainer.totals
     for name, number in parameters(trainer.model).items():
         card.fact(name, number)
     card.write("running")

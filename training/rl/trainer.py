@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import EnvScalerError
-from training.advantages import advantages, kl_estimate, no_signal, shaped
+from training.advantages import advantages, equal_groups, kl_estimate, no_signal, shaped
 from training.config import RlConfig
 from training.rl.rollouts import Clock, Engine, Rollout
 
@@ -53,11 +53,13 @@ def trainer_class() -> type[GRPOTrainer]:
             play: Plays episodes.
         """
 
+        beta: float
+        """TRL's KL coefficient."""
+
         def __init__(self, *, run: RlConfig, play: Play, **arguments: Any) -> None:
             self.run = run
             self.play = play
             self.skip_update = False
-            self.totals = {"episodes": 0, "faults": 0, "truncated": 0, "skipped_updates": 0}
             self._played: list[Rollout] = []
             super().__init__(reward_funcs=[outcome], rollout_func=_rollout, **arguments)
 
@@ -71,8 +73,7 @@ def trainer_class() -> type[GRPOTrainer]:
         def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             mask = output["completion_mask"] * output["tool_mask"]
-            self.skip_update = no_signal(self._outcomes)
-            self.totals["skipped_updates"] += self.skip_update
+            self.skip_update = no_signal(self.run.objective.algorithm, self._outcomes, self.run.rollouts.per_task)
             output["advantages"] = self._advantages(output, mask)
             self._note_rollouts(output["advantages"], mask)
             return output
@@ -182,10 +183,11 @@ def trainer_class() -> type[GRPOTrainer]:
                 "truncated": sum(rollout.truncated for rollout in played),
             }
             for name, count in counts.items():
-                total = round(self._average(float(count)) * self.accelerator.num_processes)
-                self.totals[name] += total
-                self._note(name, total)
-            self.totals["episodes"] += len(outcomes)
+                self._note(name, round(self._average(float(count)) * self.accelerator.num_processes))
+            self._note("episodes", len(outcomes))
+            self._note("skipped_updates", self.skip_update)
+            self._note("clipped_share", self._average(sum(rollout.clipped for rollout in played) / len(played)))
+            self._note("equal_groups", equal_groups(outcomes, self.run.rollouts.per_task))
             self._note("steps", self._average(sum(r.trajectory.steps for r in played) / len(played)))
             solved = [
                 r.trajectory.outcome.score.success
@@ -222,7 +224,7 @@ def _rollout(prompts: list[str], trainer: Any) -> dict[str, Any]:
     # An episode in which the policy never spoke has no tokens; a masked one stands in, so that shapes hold.
     streams = [rollout.stream for rollout in played]
     counts = [rollout.reward is not None for rollout in played]
-    output = {
+    output: dict[str, Any] = {
         "prompt_ids": [stream.prompt or [end] for stream in streams],
         "completion_ids": [stream.ids or [end] for stream in streams],
         "env_mask": [
