@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from envscaler.commands.door import BadInput
 from envscaler.commands.train import configured, resolved
 
 
@@ -23,6 +24,9 @@ def export(engine: str, folder: Path, validation: int, devices: int, **given: An
 
     The folder holds serve.sh (to run where EnvScaler is installed) and train.sh (where the engine is).
     """
+    unused = "validation" if engine == "llamafactory" else "devices"
+    if click.get_current_context().get_parameter_source(unused) is click.core.ParameterSource.COMMANDLINE:
+        raise BadInput(f"--{unused}: says nothing to {engine}")
     if engine == "llamafactory":
         _sft(folder, devices, given)
         return

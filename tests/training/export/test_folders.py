@@ -343,6 +343,16 @@ def test_a_corpus_of_any_name_is_found_from_the_folder_of_the_script(
     assert not (tmp_path / "out" / "made").exists()
 
 
+@pytest.mark.parametrize(
+    ("engine", "option"), [("verl", "--devices"), ("roll", "--devices"), ("llamafactory", "--validation")]
+)
+def test_an_option_of_another_engine_is_refused(engine: str, option: str, tmp_path: Path) -> None:
+    words = ["train", "export", "--engine", engine, "--model", "m", "--to", str(tmp_path / "out"), option, "2"]
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.output) == (2, f"envscaler: {option}: says nothing to {engine}\n")
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_writes_a_folder_and_tells_what_is_in_it(shelf: Path, tmp_path: Path) -> None:
     words = ["train", "export", "--engine", "verl", "--model", "m", "--to", str(tmp_path / "out"), "--validation", "1"]
     result = CliRunner().invoke(main, [*words, "--set", f"tasks.corpus={shelf}"])
