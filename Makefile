@@ -59,7 +59,7 @@ data: $(BIN)/.core
 	$(BIN)/python -c "from harness.artifacts import find; find('bfcl')" 2>/dev/null || $(BIN)/envscaler data pull bfcl
 
 test: $(BIN)/.dev data
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 lint: $(BIN)/.dev
 	$(BIN)/ruff format --check .
