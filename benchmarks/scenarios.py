@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import hashlib
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,6 +22,7 @@ from harness.messages import Slip, assistant
 from harness.outcome import Score
 from harness.program import Program, Runner, Verdict
 from harness.protocol import Protocol, Sampling
+from harness.state import State
 from harness.trajectory import Trajectory
 from harness.trusted import TrustedRunner
 from harness.users import GoalUser, SimulatedUser
@@ -30,6 +32,9 @@ STEP_LIMITS: dict[Setting, int] = {"non_conversation": 30, "conversation": 40}
 
 Unchecked = Literal["refuse", "skip", "play"]
 """What becomes of scenarios without checks, as the release's 4,684 for SFT are: nothing says what they are worth."""
+
+KEPT_VERDICTS = 64
+"""States of one scenario whose verdicts are remembered."""
 
 PAPER = Protocol(
     name="paper",
@@ -112,13 +117,13 @@ def load_samples(
     if unchecked == "refuse":
         _refuse_unchecked({scenario.task_id: scenario for _, scenario in played}.values())
     samples = []
-    floors = {task_id: _InitialVerdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
+    verdicts = {task_id: _Verdicts(runner, scenario) for task_id, scenario in found.scenarios.items()}
     for chosen, scenario in played:
         environment = found.environments[scenario.env_id]
         shown = _tools(environment, tools)
         suffix = f"/{chosen}" if setting == "all" else ""
-        floor = floors[scenario.task_id]
-        samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner, floor))
+        asked = verdicts[scenario.task_id]
+        samples.append(_sample(scenario, environment, shown, chosen, suffix, protocol, texts, runner, asked))
     return Samples(samples, len(left_out))
 
 
@@ -196,7 +201,7 @@ def _sample(
     protocol: Protocol,
     texts: Prompts,
     runner: Runner,
-    initial: _InitialVerdicts,
+    verdicts: _Verdicts,
 ) -> Sample:
     program = Program(
         source=environment.source,
@@ -210,8 +215,8 @@ def _sample(
 
     def score(_: Trajectory, played: Environment) -> Score:
         assert isinstance(played, SynthesizedEnvironment)
-        verdicts = run_checks(runner, scenario, played.initial, played.state())
-        return judge(scenario, initial.of(played), verdicts)
+        initial = played.initial
+        return judge(scenario, verdicts.of(initial, initial), verdicts.of(initial, played.state()))
 
     def case() -> Case:
         return Case(
@@ -233,20 +238,34 @@ def _sample(
     )
 
 
-class _InitialVerdicts:
-    """The checks on the initial state, run once per scenario: they give the do-nothing floor."""
+class _Verdicts:
+    """The checks of a scenario on the states that it meets.
+
+    The same state is judged once: the do-nothing floor is asked for in every episode, and rollouts of one task often
+    end alike. A check that gave no verdict is asked again, since the machine may have been at fault.
+    """
 
     def __init__(self, runner: Runner, scenario: Scenario) -> None:
         self._runner = runner
         self._scenario = scenario
-        self._known: list[Verdict] | None = None
+        self._known: OrderedDict[bytes, list[Verdict]] = OrderedDict()
 
-    def of(self, environment: SynthesizedEnvironment) -> list[Verdict]:
-        """The verdicts; every environment of the scenario starts alike."""
-        if self._known is None:
-            initial = environment.initial
-            self._known = run_checks(self._runner, self._scenario, initial, initial)
-        return self._known
+    def of(self, initial: State, final: State) -> list[Verdict]:
+        """The verdicts on a final state.
+
+        Raises:
+            EnvironmentFault: If the checks cannot be run.
+        """
+        # Not the digests: they are the same for any order of keys, on which a check may depend.
+        key = hashlib.blake2b(initial.data, digest_size=16).digest() + hashlib.blake2b(final.data).digest()
+        verdicts = self._known.get(key)
+        if verdicts is None:
+            verdicts = run_checks(self._runner, self._scenario, initial, final)
+            if not any(verdict.error for verdict in verdicts):
+                self._known[key] = verdicts
+                if len(self._known) > KEPT_VERDICTS:
+                    self._known.popitem(last=False)
+        return verdicts
 
 
 def _brief(scenario: Scenario, environment: EnvironmentRecord, setting: Setting, texts: Prompts) -> Brief:

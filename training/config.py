@@ -136,8 +136,8 @@ class Rollouts:
     """Of a step's episodes; with more environment faults the run ends."""
     at_once: int = 512
     """Live episodes on each device."""
-    threads: int = 8
-    """In which environments and users work while the model waits."""
+    threads: int = 0
+    """In which environments and users move side by side; 0: two for each core. More contend for the interpreter."""
     engine: Literal["transformers", "vllm_colocate", "vllm_server"] = "transformers"
     server: str = ""
     """URL, for `vllm_server`."""

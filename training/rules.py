@@ -38,8 +38,9 @@ def check_rl(config: RlConfig, devices: int = 1) -> None:
         ("rollouts.max_steps", rollouts.max_steps),
         ("rollouts.tokens_per_step", rollouts.tokens_per_step),
         ("rollouts.at_once", rollouts.at_once),
-        ("rollouts.threads", rollouts.threads),
     )
+    if rollouts.threads < 0:
+        raise SettingError(f"rollouts.threads={rollouts.threads}: must be 0 or more")
     if rollouts.per_task < 2:
         raise SettingError(f"rollouts.per_task={rollouts.per_task}: must be 2 or more")
     if rollouts.temperature <= 0:

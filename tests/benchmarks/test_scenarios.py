@@ -13,15 +13,17 @@ import pytest
 from benchmarks import registry
 from benchmarks.benchmark import Sample
 from benchmarks.scenario_prompts import OWN, introduction, prompts
-from benchmarks.scenarios import PAPER, SCENARIOS, STRICT, load_samples
+from benchmarks.scenarios import KEPT_VERDICTS, PAPER, SCENARIOS, STRICT, _Verdicts, load_samples
 from envscaler.scenarios import Scenario, load, write_records, write_unpacked
 from harness.artifacts import MissingData
 from harness.errors import DataError, SettingError
 from harness.messages import Message, assistant
 from harness.outcome import Ending, Outcome, StopReason
+from harness.program import Checks, Verdict
 from harness.protocol import Protocol
 from harness.rollout import play
 from harness.state import State
+from harness.trusted import TrustedRunner
 from tests.envscaler.playground import SHOP, cancel, check, corpus, names, public, release_sample, shop
 
 CANCEL = ("set_status", {"order_id": "O-1", "status": "cancelled"})
@@ -433,3 +435,48 @@ def test_a_corpus_in_any_form_is_evaluated_alike(tmp_path: Path) -> None:
         states.add(opened.state())
         opened.close()
     assert states == {State.of({"orders": {"O-1": "open", "O-2": "open"}, "log": []})}
+
+
+class CountingRunner(TrustedRunner):
+    """Remembers which final states were judged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judged: list[State] = []
+
+    def check(self, checks: Checks) -> list[Verdict]:
+        self.judged.append(checks.final)
+        return super().check(checks)
+
+
+def test_the_same_state_is_judged_once_and_another_order_of_keys_is_another_state() -> None:
+    runner = CountingRunner()
+    first = "def check_func(final_state):\n    return next(iter(final_state['orders'])) == 'O-1'"
+    verdicts = _Verdicts(runner, cancel(first))
+    initial = State.of({"orders": {}})
+    one, other = State.of({"orders": {"O-1": 1, "O-2": 2}}), State.of({"orders": {"O-2": 2, "O-1": 1}})
+    assert one == other
+    assert [verdict.passed for state in (one, one, other, one) for verdict in verdicts.of(initial, state)] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert [state.data for state in runner.judged] == [one.data, other.data]
+
+
+def test_a_check_without_a_verdict_is_asked_again() -> None:
+    runner = CountingRunner()
+    verdicts = _Verdicts(runner, cancel("def check_func(final_state):\n    raise ValueError('no')"))
+    state = State.of({"orders": {}})
+    assert [verdicts.of(state, state)[0].passed for _ in range(2)] == [False, False]
+    assert len(runner.judged) == 2
+
+
+def test_only_the_latest_states_are_remembered() -> None:
+    runner = CountingRunner()
+    verdicts = _Verdicts(runner, cancel("def check_func(final_state):\n    return True"))
+    initial = State.of({"orders": {}})
+    for number in [*range(KEPT_VERDICTS + 1), KEPT_VERDICTS, 0]:
+        verdicts.of(initial, State.of({"orders": {"O": number}}))
+    assert len(runner.judged) == KEPT_VERDICTS + 2

@@ -104,6 +104,7 @@ def test_a_preset_of_the_other_kind_is_refused() -> None:
         (["objective.kl.where=loss", "objective.kl.estimator=k2"], "k2 in the loss is not offered; use k3"),
         (["objective.algorithm=grpo"], "objective.kl.where=reward has no effect with objective.algorithm=grpo"),
         (["rollouts.per_task=1"], "rollouts.per_task=1: must be 2 or more"),
+        (["rollouts.threads=-1"], "rollouts.threads=-1: must be 0 or more"),
         (["rollouts.temperature=0"], "rollouts.temperature=0.0: must be above 0"),
         (["rollouts.max_tokens=4096"], "rollouts.max_tokens=4096: must be above rollouts.tokens_per_step"),
         (["optimizer.per_device_batch=3"], r"512: must be a multiple of optimizer.per_device_batch \(3\)"),

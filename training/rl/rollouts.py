@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -148,7 +149,8 @@ def play(
     played: dict[str, Played] = {}
     with clock.on("total"):
         timed = None if user is None else _timed(user, clock)
-        for one in play_batch(cases, protocol, batch.generate, timed, at_once=limits.at_once, threads=limits.threads):
+        threads = limits.threads or 2 * (os.cpu_count() or 1)
+        for one in play_batch(cases, protocol, batch.generate, timed, at_once=limits.at_once, threads=threads):
             played[one.trajectory.sample_id] = one
     ordered = [f"{name}#{place}" for place, name in enumerate(chosen)]
     return [_rollout(played[key].trajectory, batch.streams.get(key), limits.truncated) for key in ordered], clock
