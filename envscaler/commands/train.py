@@ -31,13 +31,22 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def _scored(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that have saved checkpoints scored."""
+    every = click.option("--score-every", type=click.IntRange(0), help="Score every so many steps (scoring.every).")
+    names = click.option("--benchmarks", metavar="NAMES", help="On these, with commas (scoring.benchmarks).")
+    return every(names(command))
+
+
 def resolved(kind: str, config: Path | None, preset: str | None, **given: Any) -> Any:
     """The configuration of `sft` or `rl` from those options."""
     from training.config import RlConfig, SftConfig
     from training.settings import resolve
 
     options = list(given["options"])
-    for name, key in (("model", "model.path"), ("output", "output"), ("data", "data.trajectories")):
+    keys = {"model": "model.path", "output": "output", "data": "data.trajectories"}
+    keys |= {"score_every": "scoring.every", "benchmarks": "scoring.benchmarks"}
+    for name, key in keys.items():
         if value := given.get(name):
             # As JSON: a folder may be called 2026 or true.
             options.append(f"{key}={json.dumps(value)}")
@@ -58,6 +67,7 @@ def _needed() -> None:
 @train.command()
 @configured
 @click.option("--data", multiple=True, help="Trajectory file (data.trajectories); may be repeated.")
+@_scored
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
 def sft(resume: bool, **given: Any) -> None:
     """Fine-tune a checkpoint on trajectories."""
@@ -69,6 +79,7 @@ def sft(resume: bool, **given: Any) -> None:
 
 @train.command()
 @configured
+@_scored
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the output.")
 def rl(resume: bool, **given: Any) -> None:
     """Train a checkpoint on scenarios with REINFORCE++."""
@@ -82,6 +93,7 @@ def rl(resume: bool, **given: Any) -> None:
 @click.argument("kind", type=click.Choice(["sft", "rl"]))
 @configured
 @click.option("--data", multiple=True, help="Trajectory file, for sft; may be repeated.")
+@_scored
 def check(kind: str, **given: Any) -> None:
     """Do everything that a run does before its first step, and show what it would learn. Trains nothing."""
     _needed()

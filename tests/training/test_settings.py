@@ -175,3 +175,16 @@ def test_settings_for_accelerate_ship_with_the_package(name: str) -> None:
     settings = yaml.safe_load(file.read_text())
     assert settings["num_processes"] == 8
     assert settings["mixed_precision"] == "bf16"
+
+
+def test_the_options_of_scoring_are_fields_of_the_configuration() -> None:
+    given = {"options": ("scoring.runs=5",), "model": "here", "output": "2026", "data": ()}
+    config = resolved("rl", None, None, score_every=50, benchmarks="scenarios,bfcl_multi_turn", **given)
+    assert (config.scoring.every, config.scoring.benchmarks, config.scoring.runs) == (
+        50,
+        "scenarios,bfcl_multi_turn",
+        5,
+    )
+    assert (config.model.path, config.output) == ("here", "2026")
+    untouched = resolved("rl", None, None, score_every=None, benchmarks=None, **given)
+    assert (untouched.scoring.every, untouched.scoring.benchmarks) == (0, "scenarios")
