@@ -15,7 +15,7 @@ from envscaler.commands import door
 from envscaler.commands.audit import audit
 from envscaler.commands.collect import collect
 from envscaler.commands.corpus_report import duplicates, stats
-from envscaler.commands.door import BadInput, Door
+from envscaler.commands.door import Door
 from envscaler.commands.evaluate import evaluate
 from envscaler.commands.export import export
 from envscaler.commands.results import results
@@ -230,29 +230,12 @@ def corpus_validate(source: str, notes: bool, level: str) -> None:
 
 def _write(corpus: Corpus, folder: Path, form: str) -> None:
     """Write a corpus into a new folder: beside it first, then under its name, so that it is whole or not there."""
-    import shutil
-    import tempfile
-
     from envscaler.scenarios import write_records, write_unpacked
     from envscaler.scenarios.records import Form
+    from harness.files import new_folder
 
-    target = folder.resolve()
-    draft: Path | None = None
-    try:
-        if target == Path.cwd():
-            raise BadInput(f"{folder}: is the current folder; name a new one in it")
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise BadInput(f"{folder}: exists and is not an empty folder; name a new one")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    with new_folder(folder) as draft:
         if form == "unpacked":
             write_unpacked(corpus, draft)
         else:
             write_records(corpus, draft, next(name for name in get_args(Form) if name == form))
-        draft.chmod(0o755)
-        draft.replace(target)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
-    finally:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)

@@ -1,10 +1,11 @@
-"""Files appear whole or not at all: written to a temporary name in the same folder, renamed on success."""
+"""Files and folders appear whole or not at all: written under a temporary name beside, renamed on success."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import os
+import shutil
 import sys
 import tempfile
 import zlib
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.errors import DataError
+from harness.errors import DataError, SettingError
 
 
 @contextmanager
@@ -34,6 +35,32 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A draft beside `folder`, which becomes it when the block ends well, and vanishes when it does not.
+
+    Raises:
+        SettingError: If the folder is the current one, exists and is not empty, or cannot be written.
+    """
+    target = folder.resolve()
+    draft: Path | None = None
+    try:
+        if target == Path.cwd():
+            raise SettingError(f"{folder}: is the current folder; name a new one in it")
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise SettingError(f"{folder}: exists and is not an empty folder; name a new one")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        yield draft
+        draft.chmod(0o755)
+        draft.replace(target)
+    except OSError as error:
+        raise SettingError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def read_bytes(source: str | Path) -> bytes:

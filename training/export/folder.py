@@ -1,40 +1,12 @@
-"""A new folder that is whole or not there, and what every export puts into it."""
+"""What every export puts into its folder."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
-
-from harness.errors import SettingError
-
-
-@contextmanager
-def new(folder: Path) -> Iterator[Path]:
-    """A draft beside `folder`, which becomes it at the end.
-
-    Raises:
-        SettingError: If the folder exists and is not empty, or cannot be written.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SettingError(f"{folder}: exists and is not an empty folder; name a new one")
-    draft: Path | None = None
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        yield draft
-        draft.chmod(0o755)
-        draft.replace(folder)
-    except OSError as error:
-        raise SettingError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    finally:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
 
 
 def copy(draft: Path, *names: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SettingError
+from harness.files import new_folder
 from training.config import SftConfig
 from training.export import folder as folders
 from training.rules import accumulation
@@ -72,7 +73,7 @@ def export(config: SftConfig, tokenizer: Any, folder: Path, devices: int = 8) ->
     accumulated = accumulation(config.global_batch, config.optimizer, devices, "global_batch")
     template = ChatTemplate(tokenizer, thinking=config.model.thinking)
     done = Exported(Taken())
-    with folders.new(folder) as draft:
+    with new_folder(folder) as draft:
         with (draft / f"{DATASET}.jsonl").open("w", encoding="utf-8") as file:
             for record in records(rows(config.data.trajectories, config.data, done.taken), template, config, done):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SettingError
+from harness.files import new_folder
 from training.config import RlConfig
 from training.export import folder as folders
 from training.export.tasks import Split, serve_command
@@ -27,7 +28,7 @@ def export(config: RlConfig, split: Split, folder: Path) -> None:
         SettingError: If ROLL cannot do what the configuration says, or the folder cannot be written.
     """
     table = configuration(config)
-    with folders.new(folder) as draft:
+    with new_folder(folder) as draft:
         for name, samples in (("train.txt", split.train), ("validation.txt", split.validation)):
             (draft / name).write_text("".join(f"{sample.id}\n" for sample in samples), encoding="utf-8")
         folders.as_yaml(draft / "roll.yaml", table, "REINFORCE++ on EnvScaler episodes, for ROLL's agentic pipeline.")

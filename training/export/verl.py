@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks.benchmark import Sample
 from harness.errors import SettingError
+from harness.files import new_folder
 from training.config import RlConfig
 from training.export import folder as folders
 from training.export.tasks import Split, prompt, serve_command
@@ -34,7 +35,7 @@ def export(config: RlConfig, split: Split, folder: Path) -> None:
         SettingError: If verl cannot do what the configuration says, or the folder cannot be written.
     """
     table = configuration(config)
-    with folders.new(folder) as draft:
+    with new_folder(folder) as draft:
         _parquet(draft / "train.parquet", split.train, "train")
         _parquet(draft / "validation.parquet", split.validation, "validation")
         folders.as_yaml(draft / "verl.yaml", table, "REINFORCE++ on EnvScaler episodes, for verl 0.9.1 or later.")
