@@ -191,6 +191,17 @@ def test_an_idle_episode_is_reaped_and_a_scripted_user_answers_here(corpus: Path
         assert "envscaler_episodes_kept 0" in ask(url, "/metrics")[1]
 
 
+def test_a_killed_server_leaves_no_environment_behind(corpus: Path) -> None:
+    with served(corpus) as (url, process):
+        for _ in range(3):
+            ask(url, "/reset", {"sample_id": "shelf-task_1"})
+        family = process.children(recursive=True)
+        assert len(family) == 4, "three environments and the process they are forked from"
+        process.send_signal(signal.SIGKILL)
+        _, alive = psutil.wait_procs(family, timeout=30)
+        assert alive == []
+
+
 def test_a_thousand_episodes_at_once_are_neither_lost_nor_mixed(corpus: Path) -> None:
     """Each puts jars of a kind of its own, all are live together, and each finds its own and no other."""
     with served(corpus, "--max-episodes", str(EPISODES)) as (url, process):
