@@ -337,7 +337,7 @@ def test_too_many_faults_end_the_run(
     def broken(*_: Any) -> Any:
         raise EnvironmentFault("killed", "out of memory")
 
-    monkeypatch.setattr(benchmarks.scenarios, "run_checks", broken)
+    monkeypatch.setattr(benchmarks.scenarios._Verdicts, "of", broken)
     with pytest.raises(TooManyFaults, match=r"100 % of the environments failed in step 1, .* killed: out of memory"):
         train(rl_config(checkpoint, tasks, tmp_path / "run", rollouts={"max_fault_share": 0.5}), say=lambda line: None)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Sample
+from benchmarks.facts import fingerprints
+from benchmarks.scenarios import SCENARIOS
 from harness.environment import ToolSpec
 from harness.errors import EnvironmentFault, SettingError
 from harness.messages import system, user
@@ -107,10 +109,10 @@ def _prompt_tokens(sample: Sample, tools: Sequence[ToolSpec], template: ChatTemp
     return len(template.prompt([system(brief.system or ""), user(first)], tools))
 
 
-def _digest(samples: Mapping[str, Sample]) -> str:
-    """Of what the tasks ask and of the environments they are in, so that two runs can be compared."""
-    told = [[sample.id, sample.group, sample.metadata.get("task")] for sample in samples.values()]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+def _tasks(config: RlConfig, samples: Mapping[str, Sample]) -> dict[str, Any]:
+    """Which tasks are trained on: their ids, and the corpus with its checks, states and programs, as digests."""
+    ids = hashlib.sha256(json.dumps(list(samples)).encode()).hexdigest()
+    return {"number": len(samples), "ids": ids, **fingerprints(SCENARIOS, config.tasks.corpus)}
 
 
 def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
@@ -129,7 +131,7 @@ def train(config: RlConfig, *, resume: bool = False, say: Say = print) -> Path:
     ready = prepare(config, say)
     card = Card(output, writes=main, kind="rl", config=config)
     card.fact("hardware", str(ready.hardware))
-    card.fact("tasks", {"number": len(ready.samples), "digest": _digest(ready.samples)})
+    card.fact("tasks", _tasks(config, ready.samples))
     card.fact("template", str(ready.facts))
     card.content["protocol"] = ready.protocol.record()
     if start is not None:
