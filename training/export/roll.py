@@ -13,9 +13,8 @@ from harness.errors import SettingError
 from harness.files import new_folder
 from training.config import RlConfig
 from training.export import folder as folders
-from training.export.tasks import Split, serve_command
+from training.export.tasks import PORT, Split, serve_command
 
-PORT = 8765
 TAG = "EnvScaler"
 GROUPS = 128
 """Validation episodes, as in the release."""
@@ -34,7 +33,7 @@ def export(config: RlConfig, split: Split, folder: Path) -> None:
         folders.as_yaml(draft / "roll.yaml", table, "REINFORCE++ on EnvScaler episodes, for ROLL's agentic pipeline.")
         folders.copy(draft, "envscaler_client.py", "roll_gem_env.py")
         folders.script(
-            draft / "serve.sh", "# In the environment in which EnvScaler is installed.", serve_command(config, PORT)
+            draft / "serve.sh", "# In the environment in which EnvScaler is installed.", serve_command(config)
         )
         folders.script(
             draft / "train.sh",

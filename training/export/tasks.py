@@ -13,6 +13,8 @@ from harness.messages import Message, system, user
 from training.config import RlConfig
 from training.tasks import rewarded
 
+PORT = 8765
+"""Of the environment server that an export talks to."""
 SPEAKS_FIRST = "(The simulated user speaks first.)"
 """Stands for the first turn of a conversation in tables that want one; the episode never shows it."""
 
@@ -50,10 +52,10 @@ def prompt(sample: Sample) -> list[Message]:
     return [*([] if brief.system is None else [system(brief.system)]), user(first)]
 
 
-def serve_command(config: RlConfig, url_port: int) -> str:
+def serve_command(config: RlConfig) -> str:
     """The command that starts the environment server an export talks to, as a shell reads it."""
     tasks, rollouts = config.tasks, config.rollouts
-    words = ["envscaler", "serve", "--port", str(url_port), "--protocol", tasks.protocol, "--prompts", tasks.prompts]
+    words = ["envscaler", "serve", "--port", str(PORT), "--protocol", tasks.protocol, "--prompts", tasks.prompts]
     words += ["-T", f"setting={tasks.setting}", "-T", f"level={tasks.level}"]
     if tasks.environments:
         words += ["-T", f"environments={tasks.environments}"]
@@ -63,8 +65,10 @@ def serve_command(config: RlConfig, url_port: int) -> str:
     words += ["--max-steps", str(rollouts.max_steps), "--truncated", _graded(config)]
     words += ["--max-episodes", str(max(1024, 2 * config.batch)), "--idle-seconds", "3600"]
     if tasks.setting == "conversation":
-        name = "reference/scripted_user" if rollouts.user == "scripted" else rollouts.user
-        words += ["--user", name or "MODEL"]
+        # Rollouts here name a model of an OpenAI-compatible server; the server wants the name that Inspect has for it.
+        words += ["--user", "reference/scripted_user" if rollouts.user == "scripted" else f"openai/{rollouts.user}"]
+        if rollouts.user_url:
+            words = ["env", f"OPENAI_BASE_URL={rollouts.user_url}", "OPENAI_API_KEY=none", *words]
     return shlex.join(words)
 
 

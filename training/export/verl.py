@@ -10,9 +10,8 @@ from harness.errors import SettingError
 from harness.files import new_folder
 from training.config import RlConfig
 from training.export import folder as folders
-from training.export.tasks import Split, prompt, serve_command
+from training.export.tasks import PORT, Split, prompt, serve_command
 
-PORT = 8765
 PROMPT_TOKENS = 12_288
 """Room for system text, tool schemas and task; the rest of an episode's tokens is its response."""
 EPOCHS = 1_000
@@ -49,7 +48,7 @@ def export(config: RlConfig, split: Split, folder: Path) -> None:
         folders.as_yaml(draft / "agent_loops.yaml", [loop], "Which agent loop plays the rows, and where its server is.")
         folders.copy(draft, "envscaler_client.py", "verl_agent_loop.py", "verl_probe.py")
         folders.script(
-            draft / "serve.sh", "# In the environment in which EnvScaler is installed.", serve_command(config, PORT)
+            draft / "serve.sh", "# In the environment in which EnvScaler is installed.", serve_command(config)
         )
         folders.script(
             draft / "train.sh",

@@ -22,7 +22,7 @@ from tests.small_corpus import write
 from training.config import Kl, Model, Objective, RlConfig, Rollouts, SftConfig, SftData, Tasks
 from training.export import folder as folders
 from training.export import llamafactory, roll, verl
-from training.export.tasks import split
+from training.export.tasks import serve_command, split
 from training.presets import PAPER_RL, PAPER_SFT, RELEASED_RL
 from training.sft.rows import rows
 from training.template import ChatTemplate
@@ -360,3 +360,13 @@ def test_the_command_writes_a_folder_and_tells_what_is_in_it(shelf: Path, tmp_pa
     assert result.output.strip() == f"{tmp_path / 'out'}: 3 scenarios to train on, 1 held out"
     result = CliRunner().invoke(main, ["train", "export", "--engine", "roll", "--to", str(tmp_path / "x")])
     assert (result.exit_code, "model.path is missing" in result.output) == (2, True)
+
+
+def test_a_user_model_is_named_as_the_server_wants_it(config: RlConfig) -> None:
+    talks = replace(config, tasks=replace(config.tasks, setting="conversation"))
+    there = replace(talks, rollouts=replace(talks.rollouts, user="gpt-4.1"))
+    assert serve_command(there).endswith("--user openai/gpt-4.1")
+    here = replace(talks, rollouts=replace(talks.rollouts, user="mine", user_url="http://127.0.0.1:9/v1"))
+    command = serve_command(here)
+    assert command.startswith("env OPENAI_BASE_URL=http://127.0.0.1:9/v1 OPENAI_API_KEY=none envscaler serve ")
+    assert command.endswith("--user openai/mine")
